@@ -1,0 +1,60 @@
+# cgpo_module(NAME SOURCES … LINKS …): one folder of src/ as one target, cgpo::NAME.
+#
+# Headers are included as "cgpo/NAME/file.hpp". Each target exports an include folder that holds nothing but a link
+# to its own sources, so a folder that does not link another cannot include it: the link list is the rule, and the
+# compiler enforces it.
+add_library(cgpo_options INTERFACE)
+target_compile_options(cgpo_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror
+  # An expression has the same bits in every function and on every machine: fused operations are written, not guessed.
+  -ffp-contract=off
+  # sqrt and friends need not set errno; without this the compiler may not use vector instructions for them.
+  -fno-math-errno
+  # No code here looks at floating-point exception flags; with this, both sides of a select may be computed.
+  -fno-trapping-math)
+if(CGPO_SANITIZE)
+  target_compile_options(cgpo_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+                         -fno-omit-frame-pointer)
+  target_link_options(cgpo_options INTERFACE -fsanitize=address,undefined)
+endif()
+
+set(CGPO_X86 OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND NOT CGPO_PORTABLE)
+  set(CGPO_X86 ON)
+endif()
+
+function(cgpo_module name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  set(root ${PROJECT_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${root}/cgpo)
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/cgpo/${name} SYMBOLIC)
+  add_library(cgpo_${name} STATIC ${arg_SOURCES})
+  add_library(cgpo::${name} ALIAS cgpo_${name})
+  target_include_directories(cgpo_${name} PUBLIC $<BUILD_INTERFACE:${root}>)
+  target_link_libraries(cgpo_${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS} $<BUILD_INTERFACE:cgpo_options>)
+endfunction()
+
+# cgpo_vector_sources(TARGET FILE): compiles FILE once for every instruction set that it may meet at run time. FILE
+# puts its code in namespace CGPO_ISA, which is baseline, avx2 or avx512; the caller picks one from the CPU.
+function(cgpo_vector_sources target file)
+  set(isas baseline)
+  if(CGPO_X86)
+    list(APPEND isas avx2 avx512)
+    target_compile_definitions(${target} PRIVATE CGPO_X86=1)
+  endif()
+  get_filename_component(stem ${file} NAME_WE)
+  foreach(isa ${isas})
+    add_library(${target}_${stem}_${isa} OBJECT ${file})
+    target_link_libraries(${target}_${stem}_${isa} PRIVATE cgpo_options)
+    target_include_directories(${target}_${stem}_${isa} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+    target_compile_definitions(${target}_${stem}_${isa} PRIVATE CGPO_ISA=${isa})
+    target_compile_options(${target}_${stem}_${isa} PRIVATE -O3 -Wno-psabi)
+    if(isa STREQUAL avx2)
+      target_compile_options(${target}_${stem}_${isa} PRIVATE -mavx2 -mfma)
+    elseif(isa STREQUAL avx512)
+      target_compile_options(${target}_${stem}_${isa} PRIVATE -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma
+                             -mprefer-vector-width=512)
+    endif()
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${stem}_${isa}>)
+  endforeach()
+endfunction()

@@ -1,0 +1,26 @@
+// How batches lie in memory, everywhere: one row a quantity, one column an environment (or sample), columns contiguous.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+namespace cgpo {
+
+// A view of rows: row i starts at data + i * stride; how many rows and columns there are is known from the context.
+template <class Real>
+struct Rows {
+  Real* data = nullptr;
+  std::ptrdiff_t stride = 0;
+
+  Rows() = default;
+  Rows(Real* data_in, std::ptrdiff_t stride_in) : data(data_in), stride(stride_in) {}
+  // A view of mutable rows can be handed over where constant ones are read.
+  template <class Other, class = std::enable_if_t<std::is_same_v<const Other, Real>>>
+  Rows(const Rows<Other>& other) : data(other.data), stride(other.stride) {}  // NOLINT(google-explicit-constructor)
+
+  Real* row(std::ptrdiff_t i) const { return data + i * stride; }
+  Rows from_row(std::ptrdiff_t i) const { return {data + i * stride, stride}; }
+  Rows from_column(std::ptrdiff_t j) const { return {data + j, stride}; }
+};
+
+}  // namespace cgpo
