@@ -7,11 +7,9 @@
 //   outcome: it is returned, counted and reported, not thrown.
 #pragma once
 
-#include <source_location>
+#include <fmt/format.h>
 #include <stdexcept>
 #include <string>
-
-#include <fmt/format.h>
 
 namespace cgpo {
 
@@ -24,10 +22,9 @@ class UserError : public std::runtime_error {
       : std::runtime_error(fmt::format(text, std::forward<Args>(args)...)) {}
 };
 
-inline void check(bool holds, const char* rule, std::source_location where = std::source_location::current()) {
-  if (!holds) [[unlikely]] {
-    throw std::logic_error(fmt::format("{}:{}: broken invariant: {}", where.file_name(), where.line(), rule));
-  }
+inline void check(bool holds, const char* rule, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (!holds) [[unlikely]]
+    throw std::logic_error(fmt::format("{}:{}: broken invariant: {}", file, line, rule));
 }
 
 }  // namespace cgpo

@@ -1,12 +1,11 @@
 #include "cgpo/base/file.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
 
 #include "cgpo/base/error.hpp"
 

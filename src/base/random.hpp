@@ -5,27 +5,26 @@
 // drawn again, in any order, on any thread.
 #pragma once
 
+#include <Random123/threefry.h>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
 
-#include <Random123/threefry.h>
-
 namespace cgpo {
 
 enum class Purpose : std::uint32_t {
-  kPolicyInit = 1,    // initial weights of the policy
-  kCriticInit = 2,    // initial weights of the critics; the environment field counts the critics
-  kReset = 3,         // start states of training episodes
-  kNoise = 4,         // action noise of training episodes
-  kWarmupReset = 5,   // start states of the batch that warms up the normaliser
-  kWarmupNoise = 6,   // its action noise
-  kMinibatch = 7,     // which samples a critic sees; the environment field counts the critics
-  kEvalReset = 8,     // start states of evaluation
-  kEvalNoise = 9,     // action noise of evaluation
-  kCheck = 10,        // states and directions of `cgpo check`
-  kTest = 11,         // tests and benchmarks
+  kPolicyInit = 1,   // initial weights of the policy
+  kCriticInit = 2,   // initial weights of the critics; the environment field counts the critics
+  kReset = 3,        // start states of training episodes
+  kNoise = 4,        // action noise of training episodes
+  kWarmupReset = 5,  // start states of the batch that warms up the normaliser
+  kWarmupNoise = 6,  // its action noise
+  kMinibatch = 7,    // which samples a critic sees; the environment field counts the critics
+  kEvalReset = 8,    // start states of evaluation
+  kEvalNoise = 9,    // action noise of evaluation
+  kCheck = 10,       // states and directions of `cgpo check`
+  kTest = 11,        // tests and benchmarks
 };
 
 class RandomStream {

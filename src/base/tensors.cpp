@@ -2,9 +2,8 @@
 
 #include <bit>
 #include <cstring>
-#include <numeric>
-
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"

@@ -1,5 +1,7 @@
 #include "cgpo/base/thread_pool.hpp"
 
+#include <utility>
+
 namespace cgpo {
 
 ThreadPool::ThreadPool(int threads) {

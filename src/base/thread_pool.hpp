@@ -65,7 +65,8 @@ struct Block {
 // Cuts count items into blocks of at most block_size, all of that size but the last.
 inline std::vector<Block> fixed_blocks(int count, int block_size) {
   std::vector<Block> blocks;
-  for (int begin = 0; begin < count; begin += block_size) blocks.push_back({begin, std::min(block_size, count - begin)});
+  for (int begin = 0; begin < count; begin += block_size)
+    blocks.push_back({begin, std::min(block_size, count - begin)});
   return blocks;
 }
 

@@ -1,0 +1,43 @@
+#include "cgpo/base/text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace cgpo {
+namespace {
+
+// Levenshtein's distance, letters of either case alike.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const bool same =
+          std::tolower(static_cast<unsigned char>(a[i - 1])) == std::tolower(static_cast<unsigned char>(b[j - 1]));
+      const std::size_t replaced = diagonal + (same ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+  const std::string* best = nullptr;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : known) {
+    if (const std::size_t d = distance(word, candidate); d < least) {
+      least = d;
+      best = &candidate;
+    }
+  }
+  return best == nullptr ? std::string() : fmt::format(" (did you mean '{}'?)", *best);
+}
+
+}  // namespace cgpo
