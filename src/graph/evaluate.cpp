@@ -1,0 +1,39 @@
+#include "cgpo/graph/evaluate.hpp"
+
+#include <algorithm>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/graph/fold.hpp"
+
+namespace cgpo {
+
+std::vector<double> evaluate(const Graph& graph, std::span<const double> inputs) {
+  check(inputs.size() == graph.inputs().size(), "one value for every input");
+  std::vector<double> values(graph.nodes().size());
+  const auto value = [&](NodeId id) { return id == kNoNode ? 0.0 : values[static_cast<std::size_t>(id)]; };
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    switch (node.op) {
+      case Op::kConstant: values[i] = node.value; break;
+      case Op::kInput: values[i] = inputs[static_cast<std::size_t>(node.a)]; break;
+      case Op::kSolved: values[i] = value(node.a); break;
+      case Op::kLookup: {
+        const std::vector<double>& table = *graph.tables()[static_cast<std::size_t>(node.b)];
+        const double last = static_cast<double>(table.size()) - 1.0;
+        const double index = value(node.a);
+        values[i] = table[index > 0.0 ? static_cast<std::size_t>(std::min(index, last)) : 0];
+        break;
+      }
+      default: {
+        const int operands = arity(node.op);
+        values[i] = fold(node.op, value(node.a), operands > 1 ? value(node.b) : 0.0, operands > 2 ? value(node.c) : 0.0,
+                         graph.precision());
+      }
+    }
+  }
+  std::vector<double> outputs;
+  for (const NodeId output : graph.outputs()) outputs.push_back(value(output));
+  return outputs;
+}
+
+}  // namespace cgpo
