@@ -1,0 +1,44 @@
+#include "cgpo/tasks/options.hpp"
+
+#include <algorithm>
+#include <fmt/ranges.h>
+#include <utility>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/base/text.hpp"
+
+namespace cgpo {
+
+TaskOptions::TaskOptions(std::vector<TaskOption> known) : known_(std::move(known)) {
+  for (const TaskOption& option : known_) values_[option.name] = option.standard;
+}
+
+void TaskOptions::set(const std::string& name, const OptionValue& value) {
+  const auto found =
+      std::find_if(known_.begin(), known_.end(), [&](const TaskOption& option) { return option.name == name; });
+  if (found == known_.end()) {
+    std::vector<std::string> names;
+    for (const TaskOption& option : known_) names.push_back("task." + option.name);
+    if (names.empty()) throw UserError("unknown key 'task.{}': this task has no options", name);
+    throw UserError("unknown key 'task.{}'{}; this task has: {}", name, did_you_mean("task." + name, names),
+                    fmt::join(names, ", "));
+  }
+  if (value.index() != found->standard.index()) {
+    static constexpr const char* kTypes[] = {"true or false", "a number", "a text"};
+    throw UserError("task.{} must be {}", name, kTypes[found->standard.index()]);
+  }
+  if (const auto* text = std::get_if<std::string>(&value); text != nullptr && !found->choices.empty()) {
+    if (std::find(found->choices.begin(), found->choices.end(), *text) == found->choices.end()) {
+      throw UserError("task.{} must be one of {}, not '{}'{}", name, fmt::join(found->choices, ", "), *text,
+                      did_you_mean(*text, found->choices));
+    }
+  }
+  if (const auto* number = std::get_if<double>(&value)) {
+    if (!(*number >= found->low && *number <= found->high)) {
+      throw UserError("task.{} must be between {} and {}, not {}", name, found->low, found->high, *number);
+    }
+  }
+  values_[name] = value;
+}
+
+}  // namespace cgpo

@@ -1,0 +1,30 @@
+#include "cgpo/tasks/registry.hpp"
+
+#include <fmt/ranges.h>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/base/text.hpp"
+#include "cgpo/tasks/function.hpp"
+
+namespace cgpo {
+
+std::vector<TaskEntry>& task_registry() {
+  static std::vector<TaskEntry> entries = {function_entry(), function_floor_entry()};
+  return entries;
+}
+
+const TaskEntry& find_task(const std::string& name) {
+  std::vector<std::string> names;
+  for (const TaskEntry& entry : task_registry()) {
+    if (entry.name == name) return entry;
+    names.push_back(entry.name);
+  }
+  throw UserError("unknown task '{}'{}; there are: {}", name, did_you_mean(name, names), fmt::join(names, ", "));
+}
+
+std::shared_ptr<const Task> make_task_by_name(const std::string& name) {
+  const TaskEntry& entry = find_task(name);
+  return entry.make(TaskOptions(entry.options));
+}
+
+}  // namespace cgpo

@@ -1,0 +1,29 @@
+// All tasks by name.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cgpo/tasks/options.hpp"
+#include "cgpo/tasks/task.hpp"
+
+namespace cgpo {
+
+struct TaskEntry {
+  std::string name;
+  std::vector<TaskOption> options;
+  std::function<std::shared_ptr<const Task>(const TaskOptions&)> make;
+};
+
+// The tasks of this program, in the order in which they are listed. A program of one's own adds to it before it parses
+// its command line.
+std::vector<TaskEntry>& task_registry();
+
+// Throws UserError, with the nearest name, if there is none.
+const TaskEntry& find_task(const std::string& name);
+
+std::shared_ptr<const Task> make_task_by_name(const std::string& name);  // with its standard options
+
+}  // namespace cgpo

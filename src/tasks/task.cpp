@@ -1,0 +1,27 @@
+#include "cgpo/tasks/task.hpp"
+
+#include <fmt/ranges.h>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/base/text.hpp"
+
+namespace cgpo {
+
+int Task::cost_index(const std::string& name) const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < spec_.costs.size(); ++i) {
+    if (spec_.costs[i].name == name) return static_cast<int>(i);
+    names.push_back(spec_.costs[i].name);
+  }
+  throw UserError("costs: task {} has no cost '{}'{}; it has: {}", spec_.name, name, did_you_mean(name, names),
+                  fmt::join(names, ", "));
+}
+
+void check_step_sizes(const TaskSpec& spec, std::size_t states, std::size_t costs) {
+  if (states != static_cast<std::size_t>(spec.states) || costs != spec.costs.size()) {
+    throw UserError("task {}: step() returns {} states and {} costs, its spec says {} and {}", spec.name, states, costs,
+                    spec.states, spec.costs.size());
+  }
+}
+
+}  // namespace cgpo

@@ -1,0 +1,146 @@
+// A task: what an environment is, from its start to its rewards and costs.
+//
+// To define one, write a class with these members (function.cpp is the smallest example) and hand it to make_task():
+//
+//   TaskSpec spec() const;
+//   void reset(RandomStream& random, std::span<double> state) const;         // one start state
+//   template <class S> void observe(std::span<const S> state, std::span<S> observation) const;
+//   template <class S> StepResult<S> step(std::span<const S> state, std::span<const S> action) const;
+//
+// observe and step are run once with a traced scalar and become graphs: no if on a value (use select), no loop whose
+// length depends on one. Actions come from the policy, in (−1, 1).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cgpo/base/random.hpp"
+#include "cgpo/graph/traced.hpp"
+
+namespace cgpo {
+
+struct CostSpec {
+  std::string name;
+  double limit = 0.0;        // J_C ≤ limit, unless the configuration says otherwise
+  bool stops_at_end = true;  // whether the cost stops counting when the episode ends early
+  bool standard = true;      // whether it is a constraint unless the configuration chooses
+  std::string meaning = {};
+};
+
+struct TaskSpec {
+  std::string name;
+  std::string summary;
+  int states = 0;
+  int observations = 0;
+  int actions = 0;
+  int horizon = 0;   // T, environment steps of an episode
+  int substeps = 1;  // physics steps of an environment step
+  double dt = 0.0;   // seconds of a substep; 0: the task has no clock
+  std::vector<CostSpec> costs;
+  bool reward_stops_at_end = true;
+  bool differentiable = true;
+  double divergence_bound = 1e6;  // an environment with a larger |state| has diverged
+  // Configuration keys that this task sets, with TOML values: what its physics or the paper's table demands.
+  std::vector<std::pair<std::string, std::string>> defaults = {};
+};
+
+template <class S>
+struct StepResult {
+  std::vector<S> state;     // after the step
+  S reward = S(0.0);        // what is optimised
+  S reward_paper = S(0.0);  // the paper's formula, reported beside it
+  std::vector<S> costs;     // in the order of the spec
+  S ended = S(0.0);         // 1 if the episode ends with this step
+};
+
+// Where each part of a step stands among the outputs of its graph. Inputs are state, then action.
+struct StepLayout {
+  int states = 0;
+  int observations = 0;
+  int costs = 0;
+
+  int state() const { return 0; }
+  int observation() const { return states; }
+  int reward() const { return states + observations; }
+  int reward_paper() const { return reward() + 1; }
+  int ended() const { return reward() + 2; }
+  int cost(int i) const { return reward() + 3 + i; }
+  int size() const { return reward() + 3 + costs; }
+};
+
+class Task {
+ public:
+  explicit Task(TaskSpec spec) : spec_(std::move(spec)) {}
+  virtual ~Task() = default;
+
+  const TaskSpec& spec() const { return spec_; }
+  StepLayout layout() const { return {spec_.states, spec_.observations, static_cast<int>(spec_.costs.size())}; }
+  int cost_index(const std::string& name) const;  // throws UserError, naming those there are
+
+  virtual void reset(RandomStream& random, std::span<double> state) const = 0;
+  // (state, action) → StepLayout; the observation is the one after the step.
+  virtual Graph trace_step() const = 0;
+  // state → observation.
+  virtual Graph trace_observation() const = 0;
+
+ private:
+  TaskSpec spec_;
+};
+
+template <class Definition>
+class TracedTask final : public Task {
+ public:
+  explicit TracedTask(Definition definition) : Task(definition.spec()), definition_(std::move(definition)) {}
+
+  void reset(RandomStream& random, std::span<double> state) const override { definition_.reset(random, state); }
+
+  Graph trace_step() const override {
+    Graph graph;
+    const std::vector<Traced> state = trace_inputs(graph, spec().states);
+    const std::vector<Traced> action = trace_inputs(graph, spec().actions);
+    const StepResult<Traced> result =
+        definition_.template step<Traced>(std::span<const Traced>(state), std::span<const Traced>(action));
+    std::vector<Traced> observation(static_cast<std::size_t>(spec().observations));
+    definition_.template observe<Traced>(std::span<const Traced>(result.state), std::span<Traced>(observation));
+    check_sizes(result.state.size(), result.costs.size());
+    trace_outputs(graph, result.state);
+    trace_outputs(graph, observation);
+    trace_output(graph, result.reward);
+    trace_output(graph, result.reward_paper);
+    trace_output(graph, result.ended);
+    trace_outputs(graph, result.costs);
+    return graph;
+  }
+
+  Graph trace_observation() const override {
+    Graph graph;
+    const std::vector<Traced> state = trace_inputs(graph, spec().states);
+    std::vector<Traced> observation(static_cast<std::size_t>(spec().observations));
+    definition_.template observe<Traced>(std::span<const Traced>(state), std::span<Traced>(observation));
+    trace_outputs(graph, observation);
+    return graph;
+  }
+
+  const Definition& definition() const { return definition_; }
+
+ private:
+  void check_sizes(std::size_t states, std::size_t costs) const;
+  Definition definition_;
+};
+
+template <class Definition>
+std::shared_ptr<const Task> make_task(Definition definition) {
+  return std::make_shared<TracedTask<Definition>>(std::move(definition));
+}
+
+void check_step_sizes(const TaskSpec& spec, std::size_t states, std::size_t costs);
+
+template <class Definition>
+void TracedTask<Definition>::check_sizes(std::size_t states, std::size_t costs) const {
+  check_step_sizes(spec(), states, costs);
+}
+
+}  // namespace cgpo
