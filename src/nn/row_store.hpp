@@ -1,0 +1,43 @@
+// Memory for a batch of rows.
+#pragma once
+
+#include "cgpo/base/aligned.hpp"
+#include "cgpo/base/rows.hpp"
+
+namespace cgpo {
+
+// Distance between rows of `columns` values: whole cache lines, and an odd number of them, so that the same column of
+// many rows does not fall into the same few cache sets (as it would with a power of two).
+template <class Real>
+constexpr std::ptrdiff_t padded_stride(std::ptrdiff_t columns) {
+  constexpr std::ptrdiff_t line = 64 / static_cast<std::ptrdiff_t>(sizeof(Real));
+  return (((columns + line - 1) / line) | 1) * line;
+}
+
+template <class Real>
+class RowStore {
+ public:
+  RowStore() = default;
+  RowStore(int rows, int columns) { resize(rows, columns); }
+
+  // All values become 0.
+  void resize(int rows, int columns) {
+    rows_ = rows;
+    columns_ = columns;
+    stride_ = padded_stride<Real>(columns);
+    values_.assign(static_cast<std::size_t>(rows * stride_), Real(0));
+  }
+
+  int rows() const { return rows_; }
+  int columns() const { return columns_; }
+  Rows<Real> view() { return {values_.data(), stride_}; }
+  Rows<const Real> view() const { return {values_.data(), stride_}; }
+
+ private:
+  int rows_ = 0;
+  int columns_ = 0;
+  std::ptrdiff_t stride_ = 0;
+  AlignedVector<Real> values_;
+};
+
+}  // namespace cgpo

@@ -1,0 +1,48 @@
+// Network inputs, one sample after the other: what random minibatches are gathered from.
+//
+// Trajectories lie feature by feature, where a random sample would touch one cache line for each feature. Turned once,
+// a sample is one or two lines, and all critics of an iteration draw from the same table.
+#pragma once
+
+#include <cstdint>
+
+#include "cgpo/base/aligned.hpp"
+#include "cgpo/base/rows.hpp"
+
+namespace cgpo {
+
+template <class Real>
+class SampleTable {
+ public:
+  // Samples have `features` values; reuses memory it already has.
+  void resize(int features, int samples) {
+    features_ = features;
+    samples_ = samples;
+    width_ = (features + 3) / 4 * 4;
+    const std::size_t needed = static_cast<std::size_t>(width_) * static_cast<std::size_t>(samples);
+    if (values_.size() < needed) values_.resize(needed);
+  }
+
+  int features() const { return features_; }
+  int samples() const { return samples_; }
+  std::ptrdiff_t width() const { return width_; }  // distance between samples
+  const Real* data() const { return values_.data(); }
+
+  // Samples begin … begin+count-1 = columns of x [features-1 x count], and `last` as their last feature (a critic's
+  // t/T). Threads may write disjoint ranges.
+  void write(int begin, Rows<const Real> x, int count, Real last) {
+    Real* to = values_.data() + begin * width_;
+    for (int j = 0; j < count; ++j) {
+      for (int f = 0; f + 1 < features_; ++f) to[j * width_ + f] = x.data[f * x.stride + j];
+      to[j * width_ + features_ - 1] = last;
+    }
+  }
+
+ private:
+  int features_ = 0;
+  int samples_ = 0;
+  std::ptrdiff_t width_ = 0;
+  AlignedVector<Real> values_;
+};
+
+}  // namespace cgpo
