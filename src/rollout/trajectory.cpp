@@ -1,0 +1,93 @@
+#include "cgpo/rollout/trajectory.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cgpo {
+
+template <class Real>
+TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block environments_in, int horizon_in)
+    : environments(environments_in),
+      horizon(horizon_in),
+      states(simulator.task().spec().states, (horizon_in + 1) * environments_in.size),
+      observations(simulator.task().spec().observations, (horizon_in + 1) * environments_in.size),
+      inputs(simulator.task().spec().observations, (horizon_in + 1) * environments_in.size),
+      noise(simulator.task().spec().actions, horizon_in * environments_in.size),
+      actions(simulator.task().spec().actions, horizon_in * environments_in.size),
+      signals(simulator.signals(), horizon_in * environments_in.size),
+      length(static_cast<std::size_t>(environments_in.size), horizon_in),
+      diverged(static_cast<std::size_t>(environments_in.size), 0),
+      sums(static_cast<std::size_t>(simulator.signals() * environments_in.size), 0.0),
+      paper_sums(static_cast<std::size_t>(environments_in.size), 0.0),
+      moments(simulator.task().spec().observations) {}
+
+template <class Real>
+bool TrajectoryBlock<Real>::intact() const {
+  return std::all_of(length.begin(), length.end(), [this](int steps) { return steps == horizon; }) &&
+         std::all_of(diverged.begin(), diverged.end(), [](std::uint8_t flag) { return flag == 0; });
+}
+
+template <class Real>
+Batch<Real>::Batch(const Simulator<Real>& simulator, int environments_in, int horizon_in, int block_size)
+    : environments(environments_in), horizon(horizon_in), signals(simulator.signals()) {
+  for (const Block& block : fixed_blocks(environments_in, block_size))
+    blocks.emplace_back(simulator, block, horizon_in);
+}
+
+template <class Real>
+int Batch<Real>::intact_environments() const {
+  int count = environments;
+  for (const auto& block : blocks) {
+    for (const std::uint8_t flag : block.diverged) count -= flag;
+  }
+  return count;
+}
+
+template <class Real>
+Moments Batch<Real>::moments() const {
+  Moments all = blocks.front().moments;
+  for (std::size_t b = 1; b < blocks.size(); ++b) all.merge(blocks[b].moments);
+  return all;
+}
+
+template <class Real>
+BatchStatistics summarise(const Batch<Real>& batch) {
+  BatchStatistics result;
+  const int episodes = batch.intact_environments();
+  result.diverged = batch.environments - episodes;
+  const double divisor = std::max(episodes, 1);
+  const auto over_episodes = [&](auto value) {  // Σ value(block, lane)
+    double sum = 0.0;
+    for (const auto& block : batch.blocks) {
+      for (int lane = 0; lane < block.lanes(); ++lane) {
+        if (block.diverged[static_cast<std::size_t>(lane)] == 0) sum += value(block, lane);
+      }
+    }
+    return sum;
+  };
+  for (int k = 0; k < batch.signals; ++k) {
+    const auto sum = [k](const auto& block, int lane) {
+      return block.sums[static_cast<std::size_t>(k * block.lanes() + lane)];
+    };
+    const double mean = over_episodes(sum) / divisor;
+    const double squares =
+        over_episodes([&](const auto& block, int lane) { return std::pow(sum(block, lane) - mean, 2); });
+    result.mean.push_back(mean);
+    result.standard_error.push_back(std::sqrt(squares / std::max(episodes - 1, 1) / divisor));
+  }
+  result.return_paper =
+      over_episodes([](const auto& block, int lane) { return block.paper_sums[static_cast<std::size_t>(lane)]; }) /
+      divisor;
+  result.episode_length =
+      over_episodes([](const auto& block, int lane) { return block.length[static_cast<std::size_t>(lane)]; }) / divisor;
+  return result;
+}
+
+template struct TrajectoryBlock<float>;
+template struct TrajectoryBlock<double>;
+template struct Batch<float>;
+template struct Batch<double>;
+template BatchStatistics summarise(const Batch<float>&);
+template BatchStatistics summarise(const Batch<double>&);
+
+}  // namespace cgpo

@@ -1,0 +1,72 @@
+// N episodes of T steps, as a rollout leaves them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cgpo/base/thread_pool.hpp"
+#include "cgpo/nn/normaliser.hpp"
+#include "cgpo/nn/row_store.hpp"
+#include "cgpo/tasks/simulator.hpp"
+
+namespace cgpo {
+
+// The episodes of one block of environments. Rows are quantities; the column of step t and lane i is t·B + i, B lanes.
+template <class Real>
+struct TrajectoryBlock {
+  TrajectoryBlock(const Simulator<Real>& simulator, Block environments_in, int horizon_in);
+
+  Block environments;
+  int horizon;
+  RowStore<Real> states;        // [states × (T+1)B]
+  RowStore<Real> observations;  // [observations × (T+1)B], as the task gives them
+  RowStore<Real> inputs;        // [observations × (T+1)B], normalised: what the networks see
+  RowStore<Real> noise;         // [actions × TB]
+  RowStore<Real> actions;       // [actions × TB]
+  RowStore<Real> signals;       // [1+m × TB], 0 where a signal has stopped
+
+  int simulated = 0;        // steps after which no environment of the block counted any more; at most T
+  std::vector<int> length;  // steps until the episode's end, that step included; T if it did not end early
+  std::vector<std::uint8_t> diverged;
+  std::vector<double> sums;        // [1+m × B], of each signal over the episode
+  std::vector<double> paper_sums;  // [B]
+  Moments moments;                 // of the observations in which the policy acted
+
+  int lanes() const { return environments.size; }
+  int column(int t) const { return t * environments.size; }
+  bool intact() const;  // no environment ended early or diverged: every step counts for every signal
+};
+
+// Whether step t of lane i counts for a signal that stops with the episode, or one that does not.
+template <class Real>
+bool counts(const TrajectoryBlock<Real>& block, bool stops, int t, int lane) {
+  return block.diverged[static_cast<std::size_t>(lane)] == 0 &&
+         (!stops || t < block.length[static_cast<std::size_t>(lane)]);
+}
+
+template <class Real>
+struct Batch {
+  Batch(const Simulator<Real>& simulator, int environments_in, int horizon_in, int block_size);
+
+  int environments;
+  int horizon;
+  int signals;
+  std::vector<TrajectoryBlock<Real>> blocks;
+
+  int intact_environments() const;  // that did not diverge
+  Moments moments() const;          // of all blocks, merged in their order
+};
+
+// J of every signal, with its standard error, over the episodes that did not diverge.
+struct BatchStatistics {
+  std::vector<double> mean;  // [1+m]
+  std::vector<double> standard_error;
+  double return_paper = 0.0;
+  double episode_length = 0.0;
+  int diverged = 0;
+};
+
+template <class Real>
+BatchStatistics summarise(const Batch<Real>& batch);
+
+}  // namespace cgpo

@@ -1,0 +1,178 @@
+#include "cgpo/rollout/collect.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+
+#include "cgpo/graph/evaluate.hpp"
+
+#include "probe_task.hpp"
+
+namespace cgpo {
+namespace {
+
+using testing::ProbeTask;
+
+template <class Real>
+struct Rollouts {
+  explicit Rollouts(ProbeTask task_in)
+      : task(make_task(task_in)),
+        simulator(task, {0, 1}),
+        policy(3, {8}, 2, false),
+        parameters(static_cast<std::size_t>(policy.parameter_count())),
+        normaliser(3) {
+    policy.initialise(parameters, 1, 0.5, 1.0);
+    Moments moments(3);
+    const Real samples[3][4] = {{0, 1, 2, Real(0.5)}, {-1, 1, 0, 2}, {0, Real(0.1), Real(0.2), Real(0.4)}};
+    moments.add(Rows<const Real>(&samples[0][0], 4), 4);
+    normaliser.update(moments);
+  }
+  Batch<Real> run(int environments, int block, int threads, std::uint32_t first = 0, bool deterministic = false) {
+    Batch<Real> batch(simulator, environments, task->spec().horizon, block);
+    ThreadPool pool(threads);
+    collect(simulator, Actor<Real>{policy, parameters, normaliser},
+            {.seed = 3, .iteration = 2, .first_environment = first}, deterministic, pool, batch);
+    return batch;
+  }
+  std::shared_ptr<const Task> task;
+  KernelSimulator<Real> simulator;
+  Policy<Real> policy;
+  AlignedVector<Real> parameters;
+  Normaliser<Real> normaliser;
+};
+
+double sum_of(const Batch<double>& batch, int k, int environment) {
+  for (const auto& block : batch.blocks) {
+    const int lane = environment - block.environments.begin;
+    if (lane < block.lanes()) return block.sums[static_cast<std::size_t>(k * block.lanes() + lane)];
+  }
+  return NAN;
+}
+
+// Every number of an episode once more, one environment at a time, with plain evaluation of the task's graph.
+TEST(Collect, EpisodesFollowTheTask) {
+  Rollouts<double> setup(ProbeTask{.end_at = 1.6});
+  const Batch<double> batch = setup.run(10, 4, 1);
+  const Graph step = setup.task->trace_step();
+  int ended_early = 0;
+  for (const auto& block : batch.blocks) {
+    for (int lane = 0; lane < block.lanes(); ++lane) {
+      std::vector<double> state(2);
+      RandomStream reset(3, Purpose::kReset, 2, static_cast<std::uint32_t>(block.environments.begin + lane));
+      setup.task->reset(reset, state);
+      double sums[3] = {0, 0, 0};
+      double paper = 0.0;
+      int length = 12;
+      for (int t = 0; t < 12; ++t) {
+        const int column = block.column(t) + lane;
+        RandomStream noise(3, Purpose::kNoise, 2, static_cast<std::uint32_t>(block.environments.begin + lane),
+                           static_cast<std::uint32_t>(t));
+        for (int a = 0; a < 2; ++a) EXPECT_EQ(block.noise.view().row(a)[column], noise.normal());
+        for (int i = 0; i < 2; ++i)
+          EXPECT_NEAR(block.states.view().row(i)[column], state[static_cast<std::size_t>(i)], 1e-12);
+        const std::vector<double> result = evaluate(
+            step,
+            std::vector{state[0], state[1], block.actions.view().row(0)[column], block.actions.view().row(1)[column]});
+        state = {result[0], result[1]};
+        const StepLayout layout = setup.task->layout();
+        const bool running = t < length;
+        if (running) {
+          sums[0] += result[static_cast<std::size_t>(layout.reward())];
+          paper += result[static_cast<std::size_t>(layout.reward_paper())];
+          sums[1] += result[static_cast<std::size_t>(layout.cost(0))];
+        }
+        sums[2] += result[static_cast<std::size_t>(layout.cost(1))];
+        if (running && result[static_cast<std::size_t>(layout.ended())] != 0.0) length = t + 1;
+      }
+      for (int k = 0; k < 3; ++k)
+        EXPECT_NEAR(block.sums[static_cast<std::size_t>(k * block.lanes() + lane)], sums[k], 1e-11);
+      EXPECT_NEAR(block.paper_sums[static_cast<std::size_t>(lane)], paper, 1e-11);
+      EXPECT_EQ(block.length[static_cast<std::size_t>(lane)], length);
+      ended_early += length < 12 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(ended_early, 2);
+  EXPECT_LT(ended_early, 10);
+}
+
+TEST(Collect, ThreadsAndBlocksDoNotMatter) {
+  Rollouts<float> setup(ProbeTask{.end_at = 1.6});
+  const Batch<float> reference = setup.run(37, 8, 1);
+  for (const int threads : {2, 4}) {
+    const Batch<float> batch = setup.run(37, 8, threads);
+    for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
+      EXPECT_EQ(batch.blocks[b].sums, reference.blocks[b].sums);
+      EXPECT_EQ(batch.blocks[b].moments.mean, reference.blocks[b].moments.mean);
+    }
+  }
+  Rollouts<double> exact(ProbeTask{.end_at = 1.6});
+  const Batch<double> whole = exact.run(10, 10, 1);
+  const Batch<double> cut = exact.run(10, 3, 1);
+  const Batch<double> late = exact.run(4, 4, 1, /*first=*/6);
+  for (int i = 0; i < 10; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      EXPECT_EQ(sum_of(whole, k, i), sum_of(cut, k, i));
+      EXPECT_TRUE(i < 6 || sum_of(whole, k, i) == sum_of(late, k, i - 6));
+    }
+  }
+}
+
+// An environment that diverges is frozen, flagged and left out; the others keep every bit.
+TEST(Collect, DivergenceStaysAlone) {
+  Rollouts<double> clean(ProbeTask{});
+  Rollouts<double> broken(ProbeTask{.diverge_at = 2.4});
+  const Batch<double> expected = clean.run(40, 16, 1);
+  const Batch<double> batch = broken.run(40, 16, 2);
+  int diverged = 0;
+  for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
+    const auto& block = batch.blocks[b];
+    for (int lane = 0; lane < block.lanes(); ++lane) {
+      for (int column = lane; column < block.column(12) + block.lanes(); column += block.lanes()) {
+        EXPECT_TRUE(std::isfinite(block.states.view().row(1)[column]));
+        EXPECT_TRUE(std::isfinite(block.inputs.view().row(2)[column]));
+      }
+      if (block.diverged[static_cast<std::size_t>(lane)] != 0) {
+        ++diverged;
+        continue;
+      }
+      for (int k = 0; k < 3; ++k) {
+        const auto i = static_cast<std::size_t>(k * block.lanes() + lane);
+        EXPECT_EQ(block.sums[i], expected.blocks[b].sums[i]);
+      }
+    }
+  }
+  EXPECT_GT(diverged, 3);
+  EXPECT_LT(diverged, 37);
+  const BatchStatistics statistics = summarise(batch);
+  EXPECT_EQ(statistics.diverged, diverged);
+  EXPECT_EQ(batch.intact_environments(), 40 - diverged);
+  double sum = 0.0;
+  for (const auto& block : batch.blocks) {
+    for (int lane = 0; lane < block.lanes(); ++lane) {
+      if (block.diverged[static_cast<std::size_t>(lane)] == 0) sum += block.sums[static_cast<std::size_t>(lane)];
+    }
+  }
+  EXPECT_NEAR(statistics.mean[0], sum / (40 - diverged), 1e-12);
+}
+
+TEST(Collect, DeterministicMeansNoNoise) {
+  Rollouts<double> setup(ProbeTask{});
+  const Batch<double> batch = setup.run(4, 4, 1, 0, /*deterministic=*/true);
+  for (int column = 0; column < 48; ++column) EXPECT_EQ(batch.blocks[0].noise.view().row(0)[column], 0.0);
+}
+
+TEST(Collect, StandardErrorsAndMoments) {
+  Rollouts<double> setup(ProbeTask{});
+  const Batch<double> batch = setup.run(500, 64, 2);
+  const BatchStatistics statistics = summarise(batch);
+  double mean = 0.0;
+  double square = 0.0;
+  for (int i = 0; i < 500; ++i) mean += sum_of(batch, 1, i) / 500;
+  for (int i = 0; i < 500; ++i) square += std::pow(sum_of(batch, 1, i) - mean, 2);
+  EXPECT_NEAR(statistics.mean[1], mean, 1e-12);
+  EXPECT_NEAR(statistics.standard_error[1], std::sqrt(square / 499 / 500), 1e-12);
+  EXPECT_EQ(batch.moments().count, 500 * 12);
+}
+
+}  // namespace
+}  // namespace cgpo
