@@ -1,0 +1,64 @@
+// Gradients through the simulator: `shac` and `bptt`.
+//
+// shac cuts an episode into windows of h steps. In each, the start state is a constant and
+//   L_w = Σ_{t in window} f(s_t, a_t) + V_f(s_end, t_end),   V_f(·, T) = 0,
+// and ∇J_f ≈ Σ_w ∂L_w/∂θ, averaged over episodes. bptt is one window of T steps, without a critic.
+//
+// Backwards through a window, for every signal f at once (λ: adjoint of a state, o = observe(s), x = normalise(o)):
+//   (λ_t, ā_t) = step'ᵀ(s_t, a_t) · (λ_{t+1}, ō_{t+1}, weight_t)
+//   ō_t = (1/std) · (∂π/∂x)ᵀ ā_t        θ̄ += (∂π/∂θ)ᵀ ā_t
+// A signal that stops with the episode has weight 0 after the end and no adjoint from beyond it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "cgpo/gradient/estimate.hpp"
+#include "cgpo/nn/critic.hpp"
+#include "cgpo/rollout/collect.hpp"
+
+namespace cgpo {
+
+template <class Real>
+class FirstOrderGradient {
+ public:
+  // Sizes all working memory for batches of this shape. window = 0: the whole episode.
+  FirstOrderGradient(const Simulator<Real>& simulator, const Policy<Real>& policy, const Batch<Real>& shape,
+                     int window);
+
+  // critics: one a signal, to close the windows; empty: windows end with nothing (bptt).
+  const GradientEstimate& estimate(const Batch<Real>& batch, const Actor<Real>& actor,
+                                   std::span<const Critic<Real>> critics, ThreadPool& pool);
+
+ private:
+  struct Workspace {
+    SimulatorScratch<Real> simulator;
+    RowStore<Real> units;  // of the policy, for the steps of a segment
+    RowStore<Real> actions;
+    std::vector<RowStore<Real>> deltas;  // [signals]
+    RowStore<Real> next_state_adjoint;   // [signals · states × B]
+    RowStore<Real> observation_adjoint;  // [signals · observations × B]
+    RowStore<Real> state_adjoint;        // [signals · states × B]
+    RowStore<Real> action_adjoint;       // [signals · actions × B]
+    RowStore<Real> weight;               // [signals × B]
+    std::vector<CriticWorkspace<Real>> critic;
+  };
+
+  void sweep(const TrajectoryBlock<Real>& block, const Actor<Real>& actor, std::span<const Critic<Real>> critics,
+             Workspace& workspace, std::size_t index);
+  void start_window(const TrajectoryBlock<Real>& block, int end, const Actor<Real>& actor,
+                    std::span<const Critic<Real>> critics, Workspace& workspace) const;
+  void cut(const TrajectoryBlock<Real>& block, int t, Workspace& workspace) const;
+
+  const Simulator<Real>& simulator_;
+  int window_;
+  int segment_;                        // steps whose policy activations are held at once; divides the window
+  std::vector<Workspace> workspaces_;  // one a block
+  std::vector<std::vector<std::vector<double>>> block_sums_;  // [signal][block][parameter]
+  GradientEstimate result_;
+};
+
+extern template class FirstOrderGradient<float>;
+extern template class FirstOrderGradient<double>;
+
+}  // namespace cgpo

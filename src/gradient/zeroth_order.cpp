@@ -1,0 +1,108 @@
+#include "cgpo/gradient/zeroth_order.hpp"
+
+#include <algorithm>
+
+namespace cgpo {
+namespace {
+
+constexpr int kSegment = 16;
+
+}  // namespace
+
+template <class Real>
+ZerothOrderGradient<Real>::ZerothOrderGradient(const Simulator<Real>& simulator, const Policy<Real>& policy,
+                                               const Batch<Real>& shape, bool step_baseline)
+    : simulator_(simulator), step_baseline_(step_baseline) {
+  for (const auto& block : shape.blocks) {
+    Workspace workspace;
+    workspace.units.resize(policy.unit_count(), kSegment * block.lanes());
+    workspace.deltas.resize(policy.unit_count(), kSegment * block.lanes());
+    workspace.actions.resize(policy.actions(), kSegment * block.lanes());
+    workspace.weights.resize(simulator.signals(), shape.horizon * block.lanes());
+    workspaces_.push_back(std::move(workspace));
+  }
+  block_sums_.assign(
+      static_cast<std::size_t>(simulator.signals()),
+      {shape.blocks.size(), std::vector<double>(static_cast<std::size_t>(policy.parameter_count()), 0.0)});
+  result_.gradients.resize(static_cast<std::size_t>(simulator.signals()));
+}
+
+// w of every step and environment; 0 where the signal no longer counts.
+template <class Real>
+void ZerothOrderGradient<Real>::compute_weights(const Batch<Real>& batch) {
+  for (int k = 0; k < simulator_.signals(); ++k) {
+    const bool stops = simulator_.stops_at_end(k);
+    // Σ of f from t on, replaced by the whole sum where no baseline is used.
+    for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
+      const auto& block = batch.blocks[b];
+      Real* const weight = workspaces_[b].weights.view().row(k);
+      const Real* const signal = block.signals.view().row(k);
+      for (int lane = 0; lane < block.lanes(); ++lane) {
+        double rest = 0.0;
+        for (int t = block.simulated - 1; t >= 0; --t) {
+          const int column = block.column(t) + lane;
+          rest += static_cast<double>(signal[column]);
+          const double value = step_baseline_ ? rest : block.sums[static_cast<std::size_t>(k * block.lanes() + lane)];
+          weight[column] = counts(block, stops, t, lane) ? static_cast<Real>(value) : Real(0);
+        }
+      }
+    }
+    if (!step_baseline_) continue;
+    for (int t = 0; t < batch.horizon; ++t) {
+      double sum = 0.0;
+      int count = 0;
+      const auto each = [&](auto visit) {
+        for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
+          const auto& block = batch.blocks[b];
+          if (t >= block.simulated) continue;
+          Real* const weight = workspaces_[b].weights.view().row(k) + block.column(t);
+          for (int lane = 0; lane < block.lanes(); ++lane) {
+            if (counts(block, stops, t, lane)) visit(weight[lane]);
+          }
+        }
+      };
+      each([&](Real& weight) {
+        sum += static_cast<double>(weight);
+        ++count;
+      });
+      if (count < 2) continue;
+      each([&](Real& weight) {
+        const auto own = static_cast<double>(weight);
+        weight = static_cast<Real>(own - (sum - own) / (count - 1));
+      });
+    }
+  }
+}
+
+template <class Real>
+const GradientEstimate& ZerothOrderGradient<Real>::estimate(const Batch<Real>& batch, const Actor<Real>& actor,
+                                                            ThreadPool& pool) {
+  compute_weights(batch);
+  pool.run(static_cast<int>(batch.blocks.size()), [&](int b) {
+    const auto index = static_cast<std::size_t>(b);
+    const auto& block = batch.blocks[index];
+    Workspace& w = workspaces_[index];
+    for (auto& sums : block_sums_) std::fill(sums[index].begin(), sums[index].end(), 0.0);
+    for (int begin = 0; begin < block.simulated; begin += kSegment) {
+      const int first = block.column(begin);
+      const int columns = (std::min(begin + kSegment, block.simulated) - begin) * block.lanes();
+      const Rows<const Real> inputs = block.inputs.view().from_column(first);
+      const Rows<const Real> noise = block.noise.view().from_column(first);
+      actor.policy.forward(actor.parameters, inputs, noise, w.units.view(), w.actions.view(), columns);
+      for (int k = 0; k < simulator_.signals(); ++k) {
+        actor.policy.accumulate_score(actor.parameters, inputs, noise, w.weights.view().row(k) + first,
+                                      std::as_const(w.units).view(), w.deltas.view(),
+                                      block_sums_[static_cast<std::size_t>(k)][index], columns);
+      }
+    }
+  });
+  for (std::size_t k = 0; k < block_sums_.size(); ++k) {
+    reduce_blocks(block_sums_[k], batch.intact_environments(), result_.gradients[k]);
+  }
+  return result_;
+}
+
+template class ZerothOrderGradient<float>;
+template class ZerothOrderGradient<double>;
+
+}  // namespace cgpo

@@ -1,0 +1,203 @@
+// Window gradients against differences of the windowed objective itself, with the same noise.
+#include "cgpo/gradient/first_order.hpp"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/tasks/registry.hpp"
+
+#include "fixture.hpp"
+
+namespace cgpo {
+namespace {
+
+using testing::Fixture;
+using testing::ProbeTask;
+
+// Σ_w L_w of signal k at the current parameters: every window starts from the state in which the *reference* episode
+// was, uses the reference episode's noise, and ends with the critic. Written with one-column rollouts of the simulator
+// alone, so that it shares nothing with the sweep but the task. Episode ends are those of the reference.
+double windowed_objective(Fixture& f, const Batch<double>& reference, int k, int window, bool use_critics) {
+  const TaskSpec& spec = f.task->spec();
+  double total = 0.0;
+  int episodes = 0;
+  SimulatorScratch<double> scratch;
+  RowStore<double> units(f.policy.unit_count(), 1);
+  CriticWorkspace<double> critic_workspace(f.critics[0].mlp(), 1);
+  const bool stops = f.simulator.stops_at_end(k);
+  for (const auto& block : reference.blocks) {
+    for (int lane = 0; lane < block.lanes(); ++lane) {
+      if (block.diverged[static_cast<std::size_t>(lane)] != 0) continue;
+      ++episodes;
+      for (int start = 0; start < block.simulated; start += window) {
+        std::vector<double> state(2), next(2), observation(3), input(3), noise(2), action(2), signals(3);
+        double paper = 0.0;
+        double ended = 0.0;
+        const auto rows = [](std::vector<double>& values) { return Rows<double>(values.data(), 1); };
+        for (int i = 0; i < 2; ++i)
+          state[static_cast<std::size_t>(i)] = block.states.view().row(i)[block.column(start) + lane];
+        f.simulator.observe(rows(state), rows(observation), 1, scratch);
+        const int end = std::min(start + window, spec.horizon);
+        for (int t = start; t < end; ++t) {
+          f.normaliser.normalise(rows(observation), rows(input), 1);
+          for (int a = 0; a < 2; ++a)
+            noise[static_cast<std::size_t>(a)] = block.noise.view().row(a)[block.column(t) + lane];
+          f.policy.forward(f.parameters, rows(input), rows(noise), units.view(), rows(action), 1);
+          f.simulator.step({rows(state), rows(action), rows(next), rows(observation), rows(signals), &paper, &ended}, 1,
+                           scratch);
+          state = next;
+          if (counts(block, stops, t, lane)) total += signals[static_cast<std::size_t>(k)];
+        }
+        if (use_critics && end < spec.horizon && counts(block, stops, end, lane)) {
+          f.normaliser.normalise(rows(observation), rows(input), 1);
+          double value = 0.0;
+          f.critics[static_cast<std::size_t>(k)].value(rows(input), end, &value, 1, critic_workspace);
+          total += value;
+        }
+      }
+    }
+  }
+  return total / episodes;
+}
+
+void expect_gradient(Fixture& f, int window, bool use_critics) {
+  const Batch<double> batch = f.collect_batch();
+  FirstOrderGradient<double> estimator(f.simulator, f.policy, batch, window);
+  const std::span<const Critic<double>> critics =
+      use_critics ? std::span<const Critic<double>>(f.critics) : std::span<const Critic<double>>();
+  const GradientEstimate gradient = estimator.estimate(batch, f.actor(), critics, f.pool);
+  const int length = window > 0 ? window : f.task->spec().horizon;
+  for (int k = 0; k < 3; ++k) {
+    const double norm = gradient.norm(static_cast<std::size_t>(k));
+    EXPECT_GT(norm, 1e-3);
+    for (std::size_t p = 0; p < f.parameters.size(); p += 3) {
+      const double saved = f.parameters[p];
+      const double step = 1e-5;
+      const auto at = [&](double offset) {
+        f.parameters[p] = saved + offset;
+        const double value = windowed_objective(f, batch, k, length, use_critics);
+        f.parameters[p] = saved;
+        return value;
+      };
+      const double difference = (8.0 * (at(step) - at(-step)) - (at(2.0 * step) - at(-2.0 * step))) / (12.0 * step);
+      EXPECT_NEAR(gradient.gradients[static_cast<std::size_t>(k)][p], difference, 1e-6 * norm)
+          << "signal " << k << " parameter " << p << " window " << window;
+    }
+  }
+}
+
+TEST(FirstOrder, ShacWindowsEqualDifferences) {
+  Fixture f;
+  for (const int window : {1, 4, 5, 12, 40}) expect_gradient(f, window, true);
+}
+
+TEST(FirstOrder, BpttEqualsDifferences) {
+  Fixture f(ProbeTask{.horizon = 40});  // several segments in one window
+  expect_gradient(f, 0, false);
+}
+
+TEST(FirstOrder, EarlyEndsCutEachSignalItsOwnWay) {
+  Fixture f(ProbeTask{.end_at = 1.6}, 10);
+  expect_gradient(f, 4, true);
+  expect_gradient(f, 0, false);
+}
+
+TEST(FirstOrder, DivergedEnvironmentsLeaveTheAverage) {
+  Fixture f(ProbeTask{.diverge_at = 2.4}, 12);
+  const Batch<double> batch = f.collect_batch();
+  ASSERT_GT(batch.environments - batch.intact_environments(), 1);
+  ASSERT_GT(batch.intact_environments(), 2);
+  expect_gradient(f, 4, true);
+}
+
+// bptt is what one window without critics is.
+TEST(FirstOrder, OneWindowIsBptt) {
+  Fixture f;
+  const Batch<double> batch = f.collect_batch();
+  FirstOrderGradient<double> whole(f.simulator, f.policy, batch, 12);
+  FirstOrderGradient<double> bptt(f.simulator, f.policy, batch, 0);
+  EXPECT_EQ(whole.estimate(batch, f.actor(), f.critics, f.pool).gradients,
+            bptt.estimate(batch, f.actor(), {}, f.pool).gradients);
+}
+
+// A critic that is the exact cost-to-go makes every window length give the same, full gradient; none does not.
+// Linear dynamics, a linear signal: V(x, t) is linear in the state, and a network without hidden layers holds it.
+struct LinearTask {
+  TaskSpec spec() const {
+    TaskSpec spec;
+    spec.name = "linear";
+    spec.states = 1;
+    spec.observations = 1;
+    spec.actions = 1;
+    spec.horizon = 12;
+    spec.costs = {{.name = "x", .limit = 0.0}};
+    return spec;
+  }
+  void reset(RandomStream& random, std::span<double> state) const { state[0] = random.uniform(-1.0, 1.0); }
+  template <class S>
+  void observe(std::span<const S> s, std::span<S> o) const {
+    o[0] = s[0];
+  }
+  template <class S>
+  StepResult<S> step(std::span<const S> s, std::span<const S> a) const {
+    return {.state = {s[0] * 0.5 + a[0]}, .reward = s[0], .reward_paper = s[0], .costs = {s[0]}, .ended = S(0.0)};
+  }
+};
+
+TEST(FirstOrder, ExactCriticsMakeWindowsExact) {
+  const auto task = make_task(LinearTask{});
+  const KernelSimulator<double> simulator(task, {0});
+  // A policy whose mean does not depend on the state, so that the cost-to-go is x·(1 + ½ + …): close to 2x far from T.
+  const Policy<double> policy(1, {}, 1, false);
+  AlignedVector<double> parameters(static_cast<std::size_t>(policy.parameter_count()), 0.0);
+  parameters[1] = 0.3;            // bias
+  parameters[2] = std::log(0.1);  // log σ
+  const Normaliser<double> normaliser(1);
+  Batch<double> batch(simulator, 8, 12, 4);
+  ThreadPool pool(1);
+  collect(simulator, Actor<double>{policy, parameters, normaliser}, {.seed = 1}, false, pool, batch);
+  const auto gradient = [&](int window, double slope) {
+    std::vector<Critic<double>> critics;
+    for (std::uint32_t k = 0; k < 2; ++k) {
+      critics.emplace_back(1, std::vector<int>{}, 12);
+      std::fill(critics.back().parameters().begin(), critics.back().parameters().end(), 0.0);
+      critics.back().parameters()[0] = slope;
+    }
+    FirstOrderGradient<double> estimator(simulator, policy, batch, window);
+    return estimator.estimate(batch, {policy, parameters, normaliser}, critics, pool).gradients[0][1];
+  };
+  const double full = gradient(12, 0.0);
+  // Window of 6: the cost-to-go from step 6 is x (2 − 2^{-5}).
+  EXPECT_NEAR(gradient(6, 2.0 - std::pow(0.5, 5)), full, 1e-12 * std::abs(full));
+  EXPECT_GT(std::abs(gradient(6, 0.0) - full), 0.05 * std::abs(full));
+}
+
+TEST(FirstOrder, ThreadsDoNotMatter) {
+  Fixture f(ProbeTask{.end_at = 1.6}, 30);
+  const Batch<double> batch = f.collect_batch(0, 4);
+  std::vector<std::vector<std::vector<double>>> results;
+  for (const int threads : {1, 2, 4}) {
+    ThreadPool pool(threads);
+    FirstOrderGradient<double> estimator(f.simulator, f.policy, batch, 5);
+    results.push_back(estimator.estimate(batch, f.actor(), f.critics, pool).gradients);
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+}
+
+TEST(FirstOrder, NonDifferentiableTasksAreRefused) {
+  const KernelSimulator<float> simulator(make_task_by_name("function-floor"), {0});
+  const Policy<float> policy(1, {4}, 1, false);
+  AlignedVector<float> parameters(static_cast<std::size_t>(policy.parameter_count()), 0.0F);
+  const Normaliser<float> normaliser(1);
+  const Batch<float> batch(simulator, 4, 10, 4);
+  ThreadPool pool(1);
+  for (const int window : {5, 0}) {
+    FirstOrderGradient<float> estimator(simulator, policy, batch, window);
+    EXPECT_THROW(estimator.estimate(batch, {policy, parameters, normaliser}, {}, pool), UserError);
+  }
+}
+
+}  // namespace
+}  // namespace cgpo
