@@ -1,0 +1,131 @@
+#include "cgpo/algorithms/actor_critic.hpp"
+
+#include <algorithm>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/gradient/targets.hpp"
+
+namespace cgpo {
+
+int resolve_horizon(const Task& task, const Settings& settings) {
+  return settings.horizon > 0 ? settings.horizon : task.spec().horizon;
+}
+
+template <class Real>
+ActorCritic<Real>::ActorCritic(const AlgorithmContext& context_in)
+    : context(context_in),
+      constraints(resolve_constraints(*context.task, context.settings)),
+      horizon(resolve_horizon(*context.task, context.settings)),
+      simulator(
+          std::make_unique<KernelSimulator<Real>>(context.task, constraints.costs, context.settings.kernel.backend)),
+      policy(context.task->spec().observations, context.settings.policy.hidden, context.task->spec().actions,
+             context.settings.policy.learn_std),
+      parameters(static_cast<std::size_t>(policy.parameter_count())),
+      normaliser(context.task->spec().observations),
+      batch(*simulator, context.settings.environments, horizon, context.settings.kernel.block) {
+  policy.initialise(parameters, context.seed, context.settings.policy.initial_std,
+                    context.settings.policy.last_layer_scale);
+  const int observations = context.task->spec().observations;
+  for (int k = 0; k < signals(); ++k) {
+    critics.emplace_back(observations, context.settings.critic.hidden, horizon);
+    critics.back().initialise(context.seed, static_cast<std::uint32_t>(k));
+  }
+  memory_.resize(static_cast<std::size_t>(signals()));
+  for (CriticMemory& memory : memory_) {
+    for (const auto& block : batch.blocks) {
+      memory.values.emplace_back(static_cast<std::size_t>((horizon + 1) * block.lanes()));
+      memory.targets.emplace_back(static_cast<std::size_t>(horizon * block.lanes()));
+    }
+    memory.workspace = std::make_unique<CriticWorkspace<Real>>(critics.front().mlp(), context.settings.critic.batch);
+  }
+}
+
+template <class Real>
+void ActorCritic<Real>::warm_up_normaliser() {
+  const EpisodeKey key{.seed = context.seed, .reset = Purpose::kWarmupReset, .noise = Purpose::kWarmupNoise};
+  collect(*simulator, actor(), key, /*deterministic=*/false, *context.pool, batch);
+  normaliser.update(batch.moments());
+}
+
+template <class Real>
+void ActorCritic<Real>::collect_episodes(int iteration) {
+  const EpisodeKey key{.seed = context.seed, .iteration = static_cast<std::uint32_t>(iteration)};
+  collect(*simulator, actor(), key, /*deterministic=*/false, *context.pool, batch);
+}
+
+template <class Real>
+void ActorCritic<Real>::update_normaliser() {
+  const InputScale before = normaliser.scale();
+  normaliser.update(batch.moments());
+  policy.fold_input_change(parameters, before, normaliser.scale());
+  for (Critic<Real>& critic : critics) critic.fold_input_change(before, normaliser.scale());
+}
+
+template <class Real>
+std::vector<FitReport> ActorCritic<Real>::fit_critics(int iteration) {
+  // One table of inputs for all critics: sample t·N + environment.
+  table_.resize(context.task->spec().observations + 1, horizon * batch.environments);
+  context.pool->run(static_cast<int>(batch.blocks.size()), [&](int b) {
+    const auto& block = batch.blocks[static_cast<std::size_t>(b)];
+    for (int t = 0; t < block.simulated; ++t) {
+      table_.write(t * batch.environments + block.environments.begin, block.inputs.view().from_column(block.column(t)),
+                   block.lanes(), critics.front().time_feature(t));
+    }
+  });
+  std::vector<FitReport> reports(static_cast<std::size_t>(signals()));
+  context.pool->run(signals(), [&](int k) { fit_critic(k, iteration, reports[static_cast<std::size_t>(k)]); });
+  return reports;
+}
+
+template <class Real>
+void ActorCritic<Real>::fit_critic(int k, int iteration, FitReport& report) {
+  const CriticSettings& settings = context.settings.critic;
+  Critic<Real>& critic = critics[static_cast<std::size_t>(k)];
+  CriticMemory& memory = memory_[static_cast<std::size_t>(k)];
+  const bool stops = simulator->stops_at_end(k);
+  const int window = settings.targets == CriticTargets::kWindow ? context.settings.window : 0;
+  memory.all_targets.resize(static_cast<std::size_t>(table_.samples()));
+  memory.chosen.clear();
+  for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
+    const auto& block = batch.blocks[b];
+    for (int t = 1; t < block.horizon && t <= block.simulated; ++t) {  // V(s_0) and V(·, T) are in no target
+      critic.value(block.inputs.view().from_column(block.column(t)), t, memory.values[b].data() + block.column(t),
+                   block.lanes(), *memory.workspace);
+    }
+    lambda_returns<Real>(block, k, stops, window, settings.lambda, memory.values[b], memory.targets[b]);
+    for (int t = 0; t < block.simulated; ++t) {
+      for (int lane = 0; lane < block.lanes(); ++lane) {
+        if (!counts(block, stops, t, lane)) continue;
+        const int sample = t * batch.environments + block.environments.begin + lane;
+        memory.all_targets[static_cast<std::size_t>(sample)] =
+            memory.targets[b][static_cast<std::size_t>(block.column(t) + lane)];
+        memory.chosen.push_back(static_cast<std::uint32_t>(sample));
+      }
+    }
+  }
+  if (memory.chosen.empty()) return;  // every environment diverged
+  const FitSamples<Real> samples{table_, memory.all_targets, memory.chosen};
+  critic.rescale_to(samples);
+  report = critic.fit(samples, {settings.steps, settings.batch, settings.learning_rate},
+                      {context.seed, static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(k)},
+                      *memory.workspace);
+}
+
+template <class Real>
+void ActorCritic<Real>::save(Tensors& tensors) const {
+  policy.save(tensors, "policy", parameters);
+  normaliser.save(tensors, "normaliser");
+  for (std::size_t k = 0; k < critics.size(); ++k) critics[k].save(tensors, fmt::format("critic{}", k));
+}
+
+template <class Real>
+void ActorCritic<Real>::load(const Tensors& tensors) {
+  policy.load(tensors, "policy", parameters);
+  normaliser.load(tensors, "normaliser");
+  for (std::size_t k = 0; k < critics.size(); ++k) critics[k].load(tensors, fmt::format("critic{}", k));
+}
+
+template struct ActorCritic<float>;
+template struct ActorCritic<double>;
+
+}  // namespace cgpo

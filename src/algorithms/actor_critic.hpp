@@ -1,0 +1,63 @@
+// The parts that every algorithm here shares: a simulator, a policy, a normaliser, a batch of episodes, and one critic
+// a signal. Plain members and functions on them; an algorithm calls those it needs, in the order it needs.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/nn/critic.hpp"
+#include "cgpo/rollout/collect.hpp"
+
+namespace cgpo {
+
+template <class Real>
+struct ActorCritic {
+  explicit ActorCritic(const AlgorithmContext& context);
+
+  AlgorithmContext context;
+  Constraints constraints;
+  int horizon;
+  std::unique_ptr<Simulator<Real>> simulator;
+  Policy<Real> policy;
+  AlignedVector<Real> parameters;  // θ
+  Normaliser<Real> normaliser;
+  std::vector<Critic<Real>> critics;  // V_R, V_C1 … V_Cm
+  Batch<Real> batch;
+
+  Actor<Real> actor() const { return {policy, parameters, normaliser}; }
+  int signals() const { return simulator->signals(); }
+
+  // One batch under the first policy sets the normaliser before iteration 0.
+  void warm_up_normaliser();
+  // Samples the episodes of an iteration into `batch`.
+  void collect_episodes(int iteration);
+  // Merges the batch's observations; the first layers take the change up, so that no network's function moves.
+  void update_normaliser();
+  // TD(λ) targets from the critics as they are, then a fit of each.
+  std::vector<FitReport> fit_critics(int iteration);
+
+  void save(Tensors& tensors) const;
+  void load(const Tensors& tensors);
+
+ private:
+  struct CriticMemory {
+    std::vector<AlignedVector<Real>> values;   // [block], V at every column
+    std::vector<AlignedVector<Real>> targets;  // [block]
+    AlignedVector<Real> all_targets;           // of the table's samples
+    std::vector<std::uint32_t> chosen;         // samples that count for the signal
+    std::unique_ptr<CriticWorkspace<Real>> workspace;
+  };
+  void fit_critic(int signal, int iteration, FitReport& report);
+
+  SampleTable<Real> table_;
+  std::vector<CriticMemory> memory_;  // [signal]
+};
+
+extern template struct ActorCritic<float>;
+extern template struct ActorCritic<double>;
+
+// The horizon that settings and task come to.
+int resolve_horizon(const Task& task, const Settings& settings);
+
+}  // namespace cgpo

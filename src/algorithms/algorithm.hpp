@@ -1,0 +1,82 @@
+// What the training loop knows of an algorithm.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cgpo/algorithms/settings.hpp"
+#include "cgpo/base/tensors.hpp"
+#include "cgpo/base/thread_pool.hpp"
+#include "cgpo/tasks/task.hpp"
+
+namespace cgpo {
+
+// One iteration in numbers: the line that goes into the log, under these names. J and its standard errors are those of
+// the policy before this iteration's update. What an algorithm does not have stays empty and is left out.
+struct IterationReport {
+  int iteration = 0;         // counts from 0
+  std::int64_t steps = 0;    // environment steps so far, this iteration's included
+  double return_mean = 0.0;  // "return" in the log
+  double return_se = 0.0;
+  double return_paper = 0.0;
+  std::vector<double> costs;
+  std::vector<double> costs_se;
+  std::vector<double> limits;
+  double episode_length = 0.0;
+  int diverged = 0;              // environments of this iteration
+  std::string update_case;       // "case" in the log: recover, free, constrained, none, refused
+  std::optional<double> radius;  // δ̂ that bounded this iteration's update
+  std::optional<double> rho;     // ρ and ζ of the update before this iteration
+  std::optional<double> zeta;
+  std::optional<double> lambda;
+  std::vector<double> nu;
+  std::vector<double> gradient_norms;    // of J_R, then of each J_C
+  std::vector<double> critic_losses;     // mean squared error, in the units of the return
+  std::vector<double> critic_explained;  // share of the targets' variance
+  std::string warning;                   // one sentence, empty if all is well
+};
+
+// Trains one policy. State lives inside; the random numbers are keyed by (seed, iteration), so a state that was saved
+// and loaded continues bit for bit.
+class Algorithm {
+ public:
+  virtual ~Algorithm() = default;
+  virtual IterationReport iterate() = 0;
+  virtual int iteration() const = 0;  // that iterate() will do next
+  virtual void save(Tensors& tensors) const = 0;
+  virtual void load(const Tensors& tensors) = 0;
+  // Takes over policy and normaliser (and what else fits) of another run, and starts from iteration 0.
+  virtual void warm_start(const Tensors& tensors) = 0;
+};
+
+// What it needs to start.
+struct AlgorithmContext {
+  std::shared_ptr<const Task> task;
+  Settings settings;
+  std::uint64_t seed = 0;
+  ThreadPool* pool = nullptr;
+};
+
+struct AlgorithmEntry {
+  std::string name;
+  std::string summary;
+  std::function<std::unique_ptr<Algorithm>(const AlgorithmContext&)>
+      make;  // throws UserError if it cannot do this task
+};
+
+const std::vector<AlgorithmEntry>& algorithm_registry();
+const AlgorithmEntry& find_algorithm(const std::string& name);  // throws UserError with the nearest name
+
+// Costs and limits that `settings` and the task's defaults come to.
+struct Constraints {
+  std::vector<int> costs;  // indices into the task's list
+  std::vector<std::string> names;
+  std::vector<double> limits;
+};
+Constraints resolve_constraints(const Task& task, const Settings& settings);  // throws UserError
+
+}  // namespace cgpo

@@ -1,0 +1,53 @@
+// The adaptive trust-region radius (paper, "worst-case analysis"; algorithm.md §4 of the notes is settled in docs/).
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cgpo/algorithms/settings.hpp"
+#include "cgpo/base/tensors.hpp"
+
+namespace cgpo {
+
+// What an update was expected to bring.
+struct Prediction {
+  double return_before = 0.0;       // J_R(θ_k)
+  double return_after = 0.0;        // Ĵ_R(θ_{k+1})
+  std::vector<double> costs_after;  // Ĵ_C(θ_{k+1})
+};
+
+struct RadiusTestResult {
+  double rho = 1.0;   // realised / predicted change of the return
+  double zeta = 1.0;  // smallest (distance to the limit) / (error of the cost's prediction)
+};
+
+// ρ = (J_R(θ_k) − J_R(θ_{k+1})) / (Ĵ_R(θ_k) − Ĵ_R(θ_{k+1})),  ζ = min_i |b_i − J_Ci| / |J_Ci − Ĵ_Ci|.
+// A denominator of about 0 counts as satisfied (1) when its numerator is about 0 too; else the ratio is infinite, with
+// the sign of the numerator for ρ.
+RadiusTestResult test_radius(const Prediction& predicted, double return_now, const std::vector<double>& costs_now,
+                             const std::vector<double>& limits);
+
+class AdaptiveRadius {
+ public:
+  explicit AdaptiveRadius(const RadiusSettings& settings) : settings_(settings), value_(settings.initial) {}
+
+  double value() const { return value_; }  // δ̂
+  void expect(Prediction prediction) { expected_ = std::move(prediction); }
+  // Compares the last prediction with what came, and adapts. Nothing if there was no update to judge.
+  std::optional<RadiusTestResult> observe(double return_now, const std::vector<double>& costs_now,
+                                          const std::vector<double>& limits);
+  // After a refused update: shrinks, and there is nothing to judge next time.
+  void refuse();
+
+  void save(Tensors& tensors) const;
+  void load(const Tensors& tensors);
+
+ private:
+  void shrink();
+
+  RadiusSettings settings_;
+  double value_;
+  std::optional<Prediction> expected_;
+};
+
+}  // namespace cgpo

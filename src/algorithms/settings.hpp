@@ -1,0 +1,76 @@
+// Everything that can be chosen about a training, as plain numbers. run/ reads it from configuration files; the keys
+// are the names below, with a dot for each struct.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cgpo/kernel/kernel.hpp"
+
+namespace cgpo {
+
+struct PolicySettings {
+  std::vector<int> hidden = {64, 64};  // tanh layers
+  double initial_std = 0.1;            // σ of the noise before squashing
+  bool learn_std = false;              // whether log σ is part of θ's update
+  double last_layer_scale = 0.01;      // the first actions are near zero
+};
+
+enum class CriticTargets { kWindow, kEpisode };  // how far a λ-return runs
+
+struct CriticSettings {
+  std::vector<int> hidden = {64, 64};
+  double learning_rate = 1e-3;
+  int steps = 256;  // of Adam, an iteration
+  int batch = 512;  // samples a step
+  double lambda = 0.95;
+  CriticTargets targets = CriticTargets::kWindow;
+  bool fit_first = true;  // before the gradient of the same iteration is taken; false: after the update, as printed
+};
+
+enum class RadiusTest { kPaper, kFixed };
+enum class RadiusMetric { kEuclid };
+
+struct RadiusSettings {
+  double initial = 1e-3;  // δ̂ bounds the squared length of a step
+  double lower = 1e-4;
+  double upper = 1e-2;
+  double shrink = 0.8;     // β₁
+  double grow = 1.25;      // β₂
+  double eta_low = 0.25;   // η₁: below, the radius shrinks
+  double eta_high = 0.75;  // η₂: from here on, it grows
+  RadiusTest test = RadiusTest::kPaper;
+  RadiusMetric metric = RadiusMetric::kEuclid;
+  double margin = 0.0;  // aim below the limit by this share of max(|b|, 1)
+  double cutoff =
+      0.01;  // drop the part of the step along the constraint if reward and cost gradients are this parallel
+};
+
+enum class GradientSource { kShac, kBptt, kZobg };
+enum class ZobgBaseline { kNone, kStep };
+
+struct GradientSettings {
+  GradientSource source = GradientSource::kShac;
+  ZobgBaseline baseline = ZobgBaseline::kNone;  // of the score-function estimate
+};
+
+struct KernelSettings {
+  Backend backend = Backend::kBest;
+  int block = 32;  // environments of a task for one thread; part of the result's bits, unlike the number of threads
+};
+
+struct Settings {
+  int iterations = 100;
+  int environments = 128;          // N, episodes an iteration
+  int horizon = 0;                 // T; 0: the task's own
+  int window = 10;                 // h
+  std::vector<std::string> costs;  // by name; empty: the task's standard ones
+  std::vector<double> limits;      // b, one a cost; empty: the task's own
+  PolicySettings policy;
+  CriticSettings critic;
+  RadiusSettings radius;
+  GradientSettings gradient;
+  KernelSettings kernel;
+};
+
+}  // namespace cgpo
