@@ -34,9 +34,14 @@ function(cgpo_module name)
   target_link_libraries(cgpo_${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS} $<BUILD_INTERFACE:cgpo_options>)
 endfunction()
 
-# cgpo_vector_sources(TARGET FILE): compiles FILE once for every instruction set that it may meet at run time. FILE
-# puts its code in namespace CGPO_ISA, which is baseline, avx2 or avx512; the caller picks one from the CPU.
+# cgpo_vector_sources(TARGET FILE [WIDTH bits]): compiles FILE once for every instruction set that it may meet at run time. FILE
+# puts its code in namespace CGPO_ISA, which is baseline, avx2 or avx512; the caller picks one from the CPU. WIDTH is what AVX-512 code
+# uses for vectors, 512 unless said.
 function(cgpo_vector_sources target file)
+  cmake_parse_arguments(arg "" "WIDTH" "" ${ARGN})
+  if(NOT arg_WIDTH)
+    set(arg_WIDTH 512)
+  endif()
   set(isas baseline)
   if(CGPO_X86)
     list(APPEND isas avx2 avx512)
@@ -53,7 +58,7 @@ function(cgpo_vector_sources target file)
       target_compile_options(${target}_${stem}_${isa} PRIVATE -mavx2 -mfma)
     elseif(isa STREQUAL avx512)
       target_compile_options(${target}_${stem}_${isa} PRIVATE -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma
-                             -mprefer-vector-width=512)
+                             -mprefer-vector-width=${arg_WIDTH})
     endif()
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${stem}_${isa}>)
   endforeach()

@@ -111,20 +111,22 @@ Interpreter<Real>::Interpreter(const Graph& lowered, Isa isa)
 template <class Real>
 void Interpreter<Real>::run(const Real* const* inputs, Real* const* outputs, int lanes, KernelScratch& scratch) const {
   constexpr int kBlock = InterpreterProgram<Real>::kBlock;
+  // Rows a power of two apart would share the low bits of their addresses, and loads would wait for unrelated stores.
+  constexpr int kStride = kBlock + static_cast<int>(64 / sizeof(Real));
   const auto constants = program_.constants.size();
   const std::size_t rows = constants + static_cast<std::size_t>(program_.slots);
   const std::size_t pointer_bytes = (static_cast<std::size_t>(program_.values()) * sizeof(Real*) + 63) / 64 * 64;
-  std::byte* const memory = scratch.reserve(pointer_bytes + rows * kBlock * sizeof(Real));
+  std::byte* const memory = scratch.reserve(pointer_bytes + rows * kStride * sizeof(Real));
   auto* const pointers = reinterpret_cast<Real**>(memory);
   auto* const values = reinterpret_cast<Real*>(memory + pointer_bytes);
 
   const int width = std::min(lanes, kBlock);
   for (std::size_t i = 0; i < constants; ++i) {
-    pointers[i] = values + i * kBlock;
+    pointers[i] = values + i * kStride;
     std::fill_n(pointers[i], width, program_.constants[i]);
   }
   for (int i = 0; i < program_.slots; ++i) {
-    pointers[program_.first_slot() + i] = values + (constants + static_cast<std::size_t>(i)) * kBlock;
+    pointers[program_.first_slot() + i] = values + (constants + static_cast<std::size_t>(i)) * kStride;
   }
   for (int begin = 0; begin < lanes; begin += kBlock) {
     for (int i = 0; i < program_.inputs; ++i)

@@ -1,0 +1,167 @@
+// CGPO as a state machine: same bits for any number of threads and across save and load; trouble is reported, not fatal.
+#include "cgpo/algorithms/cgpo.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cgpo/algorithms/evaluation.hpp"
+#include "cgpo/base/error.hpp"
+#include "cgpo/tasks/registry.hpp"
+#include "probe_task.hpp"
+
+namespace cgpo {
+namespace {
+
+using testing::ProbeTask;
+
+AlgorithmContext context(ThreadPool& pool, std::shared_ptr<const Task> task = make_task_by_name("function")) {
+  AlgorithmContext result{std::move(task), {}, 7, &pool};
+  result.settings.environments = 24;
+  result.settings.kernel.block = 8;
+  result.settings.critic.steps = 8;
+  result.settings.critic.batch = 64;
+  result.settings.critic.hidden = {16};
+  result.settings.policy.hidden = {16, 8};
+  return result;
+}
+
+Tensors state_of(const Algorithm& algorithm) {
+  Tensors tensors;
+  algorithm.save(tensors);
+  return tensors;
+}
+
+void expect_same(const Tensors& a, const Tensors& b) {
+  ASSERT_EQ(a.entries.size(), b.entries.size());
+  for (const auto& [name, tensor] : a.entries) EXPECT_EQ(tensor.bytes, b.entries.at(name).bytes) << name;
+}
+
+TEST(Cgpo, ThreadsDoNotMatter) {
+  std::vector<Tensors> states;
+  for (const int threads : {1, 2, 4}) {
+    ThreadPool pool(threads);
+    const auto algorithm = make_cgpo(context(pool, make_task(ProbeTask{.end_at = 2.0})));
+    for (int i = 0; i < 4; ++i) algorithm->iterate();
+    states.push_back(state_of(*algorithm));
+  }
+  expect_same(states[0], states[1]);
+  expect_same(states[0], states[2]);
+}
+
+TEST(Cgpo, SeedsMatter) {
+  ThreadPool pool(1);
+  AlgorithmContext other = context(pool);
+  other.seed = 8;
+  const auto a = make_cgpo(context(pool))->iterate();
+  const auto b = make_cgpo(other)->iterate();
+  EXPECT_NE(a.return_mean, b.return_mean);
+}
+
+TEST(Cgpo, ContinuesBitForBitAfterLoading) {
+  for (const GradientSource source : {GradientSource::kShac, GradientSource::kBptt, GradientSource::kZobg}) {
+    ThreadPool pool(2);
+    AlgorithmContext settings = context(pool);
+    settings.settings.gradient.source = source;
+    const auto whole = make_cgpo(settings);
+    for (int i = 0; i < 3; ++i) whole->iterate();
+    const Tensors saved = state_of(*whole);
+    for (int i = 0; i < 3; ++i) whole->iterate();
+    const auto resumed = make_cgpo(settings);
+    resumed->load(saved);
+    EXPECT_EQ(resumed->iteration(), 3);
+    for (int i = 0; i < 3; ++i) resumed->iterate();
+    expect_same(state_of(*whole), state_of(*resumed));
+  }
+}
+
+TEST(Cgpo, ReportsWhatItPromises) {
+  ThreadPool pool(1);
+  const auto algorithm = make_cgpo(context(pool));
+  const IterationReport first = algorithm->iterate();
+  EXPECT_EQ(first.iteration, 0);
+  EXPECT_EQ(first.steps, 24 * 100);
+  EXPECT_FALSE(first.rho.has_value());
+  EXPECT_EQ(first.costs.size(), 1U);
+  EXPECT_EQ(first.limits, std::vector<double>{8.0});
+  EXPECT_EQ(first.gradient_norms.size(), 2U);
+  EXPECT_EQ(first.critic_losses.size(), 2U);
+  EXPECT_EQ(first.return_mean, first.costs[0]);
+  const IterationReport second = algorithm->iterate();
+  EXPECT_EQ(second.iteration, 1);
+  EXPECT_EQ(second.steps, 2 * 24 * 100);
+  EXPECT_TRUE(second.rho.has_value());
+}
+
+// Reward and cost are one function here, so g and q must be one vector when no critic comes between.
+TEST(Cgpo, EqualSignalsHaveEqualGradients) {
+  ThreadPool pool(1);
+  AlgorithmContext settings = context(pool);
+  settings.settings.gradient.source = GradientSource::kBptt;
+  const IterationReport report = make_cgpo(settings)->iterate();
+  EXPECT_EQ(report.gradient_norms[0], report.gradient_norms[1]);
+  EXPECT_TRUE(report.critic_losses.empty());
+}
+
+TEST(Cgpo, DivergedEnvironmentsRefuseTheUpdate) {
+  ThreadPool pool(1);
+  const auto algorithm = make_cgpo(context(pool, make_task(ProbeTask{.diverge_at = 2.4})));
+  const Tensors before = state_of(*algorithm);
+  const IterationReport report = algorithm->iterate();
+  EXPECT_GT(report.diverged, 0);
+  EXPECT_EQ(report.update_case, "refused");
+  EXPECT_THAT(report.warning, ::testing::HasSubstr("diverged"));
+  EXPECT_TRUE(std::isfinite(report.return_mean));
+  const IterationReport next = algorithm->iterate();
+  EXPECT_FALSE(next.rho.has_value());
+  EXPECT_LT(*next.radius, *report.radius);
+}
+
+TEST(Cgpo, AnInfiniteLimitIsNoConstraint) {
+  ThreadPool pool(1);
+  AlgorithmContext settings = context(pool);
+  settings.settings.limits = {std::numeric_limits<double>::infinity()};
+  const auto algorithm = make_cgpo(settings);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(algorithm->iterate().update_case, "free");
+}
+
+TEST(Cgpo, SeveralConstraintsAndTheirErrors) {
+  ThreadPool pool(1);
+  AlgorithmContext settings = context(pool, make_task(ProbeTask{}));
+  EXPECT_EQ(make_cgpo(settings)->iterate().costs.size(), 2U);
+  settings.settings.costs = {"goes_on"};
+  EXPECT_EQ(make_cgpo(settings)->iterate().limits, std::vector<double>{2.0});
+  settings.settings.limits = {1.0, 2.0};
+  EXPECT_THROW(make_cgpo(settings), UserError);
+  settings.settings.costs = {"goes_on", "goes_on"};
+  EXPECT_THROW(make_cgpo(settings), UserError);
+}
+
+TEST(Cgpo, NonDifferentiableTasksAreRefusedAtOnce) {
+  ThreadPool pool(1);
+  AlgorithmContext settings = context(pool, make_task_by_name("function-floor"));
+  EXPECT_THROW(make_cgpo(settings), UserError);
+  settings.settings.gradient.source = GradientSource::kBptt;
+  EXPECT_THROW(make_cgpo(settings), UserError);
+  settings.settings.gradient.source = GradientSource::kZobg;
+  EXPECT_NO_THROW(make_cgpo(settings)->iterate());
+}
+
+TEST(Evaluation, ChunksAndThreadsDoNotMatter) {
+  ThreadPool pool(2);
+  const AlgorithmContext settings = context(pool);
+  const auto algorithm = make_cgpo(settings);
+  const Tensors state = state_of(*algorithm);
+  const Evaluation many = evaluate(settings, state, 1500, false);
+  const Evaluation few = evaluate(settings, state, 40, false);
+  ASSERT_EQ(many.returns.size(), 1500U);
+  for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(few.returns[i], many.returns[i]);
+  EXPECT_EQ(many.costs[0], many.returns);
+  const Evaluation mode = evaluate(settings, state, 40, true);
+  EXPECT_NE(mode.returns[0], few.returns[0]);
+}
+
+}  // namespace
+}  // namespace cgpo

@@ -1,0 +1,97 @@
+// Short trainings with known answers.
+#include <cmath>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "cgpo/algorithms/evaluation.hpp"
+#include "cgpo/tasks/registry.hpp"
+
+namespace cgpo {
+namespace {
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// A point that is rewarded for moving right and pays for it twice: the best feasible speed is known.
+//   x' = x + a,  J_R = Σ a,  J_C1 = Σ a² ≤ 2.5,  J_C2 = Σ a ≤ 4  over T = 10.
+// Constant a is best; Σ a² ≤ 2.5 gives a ≤ ½ (J_R = 5), Σ a ≤ 4 gives a ≤ 0.4: J_R = 4, J_C1 = 1.6 with slack.
+struct Push {
+  TaskSpec spec() const {
+    TaskSpec spec;
+    spec.name = "push";
+    spec.states = 1;
+    spec.observations = 1;
+    spec.actions = 1;
+    spec.horizon = 10;
+    spec.costs = {{.name = "energy", .limit = 2.5}, {.name = "distance", .limit = 4.0}};
+    return spec;
+  }
+  void reset(RandomStream& random, std::span<double> state) const { state[0] = random.uniform(-0.1, 0.1); }
+  template <class S>
+  void observe(std::span<const S> s, std::span<S> o) const {
+    o[0] = s[0];
+  }
+  template <class S>
+  StepResult<S> step(std::span<const S> s, std::span<const S> a) const {
+    return {.state = {s[0] + a[0]}, .reward = a[0], .reward_paper = a[0], .costs = {a[0] * a[0], a[0]}, .ended = S(0.0)};
+  }
+};
+
+Evaluation train(const AlgorithmContext& context) {
+  const auto algorithm = find_algorithm("cgpo").make(context);
+  for (int i = 0; i < context.settings.iterations; ++i) algorithm->iterate();
+  Tensors tensors;
+  algorithm->save(tensors);
+  return evaluate(context, tensors, 4096, false);
+}
+
+AlgorithmContext push_context(ThreadPool& pool) {
+  AlgorithmContext context{make_task(Push{}), {}, 1, &pool};
+  context.settings.iterations = 60;
+  context.settings.environments = 64;
+  context.settings.policy.initial_std = 0.03;
+  context.settings.critic.steps = 32;
+  context.settings.critic.batch = 128;
+  context.settings.critic.hidden = {32};
+  return context;
+}
+
+TEST(Learning, TheConstraintThatBindsIsMetExactly) {
+  ThreadPool pool(2);
+  const Evaluation both = train(push_context(pool));
+  EXPECT_NEAR(mean(both.returns), 4.0, 0.08);
+  EXPECT_NEAR(mean(both.costs[1]), 4.0, 0.08);
+  EXPECT_LT(mean(both.costs[0]), 2.0);
+
+  AlgorithmContext energy = push_context(pool);
+  energy.settings.costs = {"energy"};
+  const Evaluation one = train(energy);
+  EXPECT_NEAR(mean(one.returns), 5.0, 0.1);
+  EXPECT_NEAR(mean(one.costs[0]), 2.5, 0.05);
+}
+
+TEST(Learning, BpttLearnsToo) {
+  ThreadPool pool(2);
+  AlgorithmContext context = push_context(pool);
+  context.settings.gradient.source = GradientSource::kBptt;
+  const Evaluation result = train(context);
+  EXPECT_NEAR(mean(result.returns), 4.0, 0.08);
+  EXPECT_NEAR(mean(result.costs[1]), 4.0, 0.08);
+}
+
+// The acceptance run of the Function task: reward = cost, so 8 is the exact optimum.
+TEST(SlowLearning, FunctionEndsOnItsLimit) {
+  for (const std::uint64_t seed : {0, 1}) {
+    ThreadPool pool(2);
+    AlgorithmContext context{make_task_by_name("function"), {}, seed, &pool};
+    context.settings.policy.initial_std = 0.05;
+    const Evaluation result = train(context);
+    EXPECT_NEAR(mean(result.costs[0]), 8.0, 0.08) << "seed " << seed;
+    EXPECT_NEAR(mean(result.returns), 8.0, 0.08) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace cgpo
