@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cgpo/base/vectorise.hpp"
 #include "cgpo/math/elementary.hpp"
 
 namespace cgpo::bench::CGPO_ISA {
@@ -31,7 +32,7 @@ void run(const float* const* inputs, float* const* outputs, int lanes) {
   float* y1 = outputs[1];
   float* y2 = outputs[2];
   float* y3 = outputs[3];
-#pragma GCC ivdep
+  CGPO_INDEPENDENT
   for (int l = 0; l < lanes; ++l) {
     const float x[kInputs] = {x0[l], x1[l], x2[l], x3[l], x4[l], x5[l], x6[l], x7[l]};
     float y[kOutputs];

@@ -40,7 +40,6 @@ __attribute__((target("avx512f"))) void peak_avx512(benchmark::State& state) {
   for (auto _ : state) {
     for (int round = 0; round < kRounds; ++round) {
       asm volatile("" : "+v"(factor));
-#pragma GCC unroll 16
       for (int c = 0; c < kChains; ++c) sum[c] = _mm512_fmadd_ps(sum[c], factor, factor);
     }
   }

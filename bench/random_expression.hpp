@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "cgpo/base/vectorise.hpp"
+
 namespace cgpo::bench {
 
 enum class Kind { kMultiplyAdd, kAdd, kSubtract, kMultiply, kDivide, kSquareRoot, kSine, kTanh, kSelect };
@@ -83,7 +85,7 @@ struct RandomExpression {
     const auto& b = v[kLine.b];
     const auto& c = v[kLine.c];
     auto& y = v[kInputs + I];
-#pragma GCC ivdep
+  CGPO_INDEPENDENT
     for (int l = 0; l < Lanes; ++l) {
       using S = std::remove_cvref_t<decltype(y[0])>;
       if constexpr (kLine.kind == Kind::kMultiplyAdd) y[l] = Math::fma(a[l], S(0.5), b[l]);

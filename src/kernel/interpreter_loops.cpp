@@ -4,6 +4,7 @@
 // test; a remainder is done in the general form. Every lane sees the same operations either way.
 #include <cmath>
 
+#include "cgpo/base/vectorise.hpp"
 #include "cgpo/kernel/interpreter_program.hpp"
 #include "cgpo/math/primitives.hpp"
 
@@ -14,21 +15,21 @@ namespace {
 template <int Lanes, class Real, class Function>
 inline void each(Real* result, const Real* a, int count, Function function) {
   const int lanes = Lanes > 0 ? Lanes : count;
-#pragma GCC ivdep
+  CGPO_INDEPENDENT
   for (int l = 0; l < lanes; ++l) result[l] = function(a[l]);
 }
 
 template <int Lanes, class Real, class Function>
 inline void each(Real* result, const Real* a, const Real* b, int count, Function function) {
   const int lanes = Lanes > 0 ? Lanes : count;
-#pragma GCC ivdep
+  CGPO_INDEPENDENT
   for (int l = 0; l < lanes; ++l) result[l] = function(a[l], b[l]);
 }
 
 template <int Lanes, class Real, class Function>
 inline void each(Real* result, const Real* a, const Real* b, const Real* c, int count, Function function) {
   const int lanes = Lanes > 0 ? Lanes : count;
-#pragma GCC ivdep
+  CGPO_INDEPENDENT
   for (int l = 0; l < lanes; ++l) result[l] = function(a[l], b[l], c[l]);
 }
 

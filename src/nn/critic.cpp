@@ -37,7 +37,7 @@ Critic<Real>::Critic(int observations, std::vector<int> hidden, int horizon)
 
 template <class Real>
 void Critic<Real>::initialise(std::uint64_t seed, std::uint32_t critic) {
-  mlp_.initialise(parameters_, RandomStream(seed, Purpose::kCriticInit, 0, critic));
+  mlp_.initialise(parameters_, RandomStream(seed, Purpose::kCriticInit, 0, critic), kLastLayerScale);
   adam_ = Adam<Real>(mlp_.parameter_count());
   offset_ = 0.0;
   scale_ = 1.0;

@@ -64,6 +64,8 @@ template <class Real>
 class Critic {
  public:
   static constexpr double kSmallestScale = 1e-6;
+  // V starts near 0: the first targets are then sums of signals, not of an untrained network.
+  static constexpr double kLastLayerScale = 0.01;
 
   Critic(int observations, std::vector<int> hidden, int horizon);
 

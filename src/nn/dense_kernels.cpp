@@ -184,14 +184,15 @@ void product(const Real* weight, std::ptrdiff_t weight_stride, const Real* bias,
       const Start begin = k == 0 ? start : Start::kAdd;
       pack_panel(x.data + k * x.stride + column, x.stride, depth, columns, panel);
       const Real* w = weight + k * (kTransposed ? weight_stride : 1);
+      const auto bias_of = [&](int r) { return begin == Start::kBias ? bias + r : nullptr; };
       int row = 0;
       for (; row + kRowTile <= outputs; row += kRowTile) {
-        affine_tile<Real, kRowTile, kTransposed>(w + row * (kTransposed ? 1 : weight_stride), weight_stride, bias + row,
+        affine_tile<Real, kRowTile, kTransposed>(w + row * (kTransposed ? 1 : weight_stride), weight_stride, bias_of(row),
                                                  panel, y.data + row * y.stride + column, y.stride, depth, columns,
                                                  begin);
       }
       affine_rest<Real, kRowTile - 1, kTransposed>(outputs - row, w + row * (kTransposed ? 1 : weight_stride),
-                                                   weight_stride, bias + row, panel, y.data + row * y.stride + column,
+                                                   weight_stride, bias_of(row), panel, y.data + row * y.stride + column,
                                                    y.stride, depth, columns, begin);
       k += depth;
     } while (k < inputs);

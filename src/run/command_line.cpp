@@ -1,0 +1,269 @@
+#include "cgpo/run/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <fmt/ranges.h>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/base/file.hpp"
+#include "cgpo/base/text.hpp"
+#include "cgpo/run/configuration.hpp"
+#include "cgpo/run/derivative_check.hpp"
+#include "cgpo/run/evaluation_report.hpp"
+#include "cgpo/run/listings.hpp"
+#include "cgpo/run/run_log.hpp"
+#include "cgpo/run/train_command.hpp"
+#include "cgpo/run/version.hpp"
+
+namespace cgpo {
+namespace {
+
+constexpr std::int64_t kLargestSeed = std::numeric_limits<std::int64_t>::max();
+
+constexpr const char* kOverview =
+    R"(Safe policy optimisation with analytic gradients through a differentiable simulator.
+
+Try:  cgpo tasks                                 what can be trained
+      cgpo train function                        train; the run goes to runs/function-cgpo-s0
+      cgpo eval runs/function-cgpo-s0            how good it is, and whether its limits hold)";
+
+std::int64_t parse_integer(const std::string& flag, const std::string& text, std::int64_t low, std::int64_t high) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
+    throw UserError("{} must be a whole number from {} to {}, not '{}'", flag, low, high, text);
+  }
+  return value;
+}
+
+// A whole number within bounds, with a message like those of the configuration's keys.
+template <class Target>
+CLI::Option* add_integer(CLI::App& app, const std::string& flag, Target& target, std::int64_t low, std::int64_t high,
+                         const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          flag,
+          [flag, &target, low, high](const std::string& text) {
+            const std::int64_t value = parse_integer(flag, text, low, high);
+            if constexpr (std::is_integral_v<Target>) {
+              target = static_cast<Target>(value);
+            } else {
+              target = value;
+            }
+          },
+          help)
+      ->type_name("N");
+}
+
+void add_threads(CLI::App& app, int& threads) {
+  threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  add_integer(app, "--threads", threads, 1, 1024, "threads to use; results do not depend on it (all cores)");
+}
+
+void add_json(CLI::App& app, bool& json) {
+  app.add_flag("--json", json, "print one JSON object on standard output, and nothing else there");
+}
+
+void add_sets(CLI::App& app, std::vector<std::string>& sets) {
+  app.add_option("--set", sets, "set keys of the configuration, as TOML: --set iterations=50 radius.test=fixed")
+      ->type_name("KEY=VALUE");
+}
+
+void add_file_and_sets(ConfigurationRequest& request, const std::string& file, const std::vector<std::string>& sets) {
+  if (!file.empty()) request.file = parse_document(read_file(file), file);
+  for (const std::string& text : sets) request.sets.push_back(parse_assignment(text));
+}
+
+// What a command needs between parsing and running; it lives as long as the parser.
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;
+};
+
+Command add_tasks(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("tasks", "list the tasks with their sizes, horizons, limits and options");
+  const auto json = std::make_shared<bool>(false);
+  add_json(*app, *json);
+  return {app, [json] { return tasks_command(*json); }};
+}
+
+Command add_algorithms(CLI::App& root) {
+  CLI::App* app = root.add_subcommand("algorithms", "list the algorithms");
+  const auto json = std::make_shared<bool>(false);
+  add_json(*app, *json);
+  return {app, [json] { return algorithms_command(*json); }};
+}
+
+Command add_check(CLI::App& root) {
+  struct Arguments {
+    std::string task;
+    int states = 32;
+    int window = 10;
+    std::int64_t seed = 0;
+    std::vector<std::string> sets;
+    bool json = false;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* app = root.add_subcommand("check", "compare a task's derivatives with central differences");
+  app->add_option("TASK", arguments->task, "as listed by `cgpo tasks`");
+  add_integer(*app, "--states", arguments->states, 1, 1'000'000, "random states to start from (32)");
+  add_integer(*app, "--window", arguments->window, 1, 1'000'000, "steps from each of them (10)");
+  add_integer(*app, "--seed", arguments->seed, 0, kLargestSeed, "of the random states and actions (0)");
+  add_sets(*app, arguments->sets);
+  add_json(*app, arguments->json);
+  return {
+      app, [arguments] {
+        ConfigurationRequest request;
+        if (!arguments->task.empty()) request.task = arguments->task;
+        add_file_and_sets(request, "", arguments->sets);
+        const std::shared_ptr<const Task> task = make_task(resolve_configuration(request));
+        const DerivativeCheck check =
+            check_derivatives(*task, arguments->states, arguments->window, static_cast<std::uint64_t>(arguments->seed));
+        const bool agree = check.max_relative_error <= kDerivativeTolerance;
+        if (arguments->json) {
+          Json result;
+          result["task"] = task->spec().name;
+          result["max_relative_error"] = check.max_relative_error;
+          result["states"] = check.states;
+          result["window"] = check.window;
+          fmt::print("{}\n", result.dump());
+        } else {
+          fmt::print(
+              "{}: derivatives and central differences {} on {} windows of {} steps; largest relative error {:.2e}\n",
+              task->spec().name, agree ? "agree" : "DO NOT agree", check.states, check.window,
+              check.max_relative_error);
+        }
+        return agree ? 0 : 1;
+      }};
+}
+
+Command add_train(CLI::App& root) {
+  struct Arguments {
+    TrainRequest request;
+    std::string task, algorithm, preset, init, out, config;
+    std::vector<std::string> sets;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  TrainRequest& request = arguments->request;
+  CLI::App* app = root.add_subcommand("train", "train a policy");
+  app->add_option("TASK", arguments->task, "as listed by `cgpo tasks`; may also come from --config or --resume");
+  app->add_option("--algo", arguments->algorithm, "as listed by `cgpo algorithms` (cgpo)")->type_name("NAME");
+  app->add_option("--preset", arguments->preset, "best, or paper: the letter of the paper (best)")->type_name("NAME");
+  add_integer(*app, "--seed", request.configuration.seed, 0, kLargestSeed, "of all random numbers (0)");
+  add_sets(*app, arguments->sets);
+  app->add_option("--config", arguments->config, "read keys from a TOML file; --set wins over it")->type_name("FILE");
+  app->add_option("--init", arguments->init, "start from the best policy of another run of this task (a folder)")
+      ->type_name("RUN");
+  app->add_option("--out", arguments->out, "the run's folder (runs/TASK-ALGO-sSEED)")->type_name("FOLDER");
+  add_threads(*app, request.threads);
+  CLI::Option* resume = app->add_flag(
+      "--resume", request.resume, "continue a run from its checkpoint; of its settings only `iterations` may change");
+  app->add_flag("--force", request.force, "replace the run that is in the folder")->excludes(resume);
+  add_json(*app, request.json);
+  return {app, [arguments] {
+            TrainRequest& train = arguments->request;
+            ConfigurationRequest& configuration = train.configuration;
+            const auto take = [](const std::string& text, std::optional<std::string>& target) {
+              if (!text.empty()) target = text;
+            };
+            take(arguments->task, configuration.task);
+            take(arguments->algorithm, configuration.algorithm);
+            take(arguments->preset, configuration.preset);
+            take(arguments->init, configuration.init);
+            take(arguments->out, train.out);
+            add_file_and_sets(configuration, arguments->config, arguments->sets);
+            return train_command(train);
+          }};
+}
+
+Command add_eval(CLI::App& root) {
+  const auto request = std::make_shared<EvaluationRequest>();
+  CLI::App* app = root.add_subcommand("eval", "how good a trained policy is, on fresh episodes");
+  app->add_option("RUN", request->run, "the folder of a run");
+  add_integer(*app, "--episodes", request->episodes, 1, 100'000'000, "how many (4096)");
+  app->add_option("--checkpoint", request->checkpoint, "last, or best: the best feasible policy of the run (last)")
+      ->type_name("WHICH");
+  app->add_flag("--deterministic", request->deterministic, "without action noise");
+  add_integer(*app, "--seed", request->seed, 0, kLargestSeed, "of start states and noise (the run's own)");
+  add_threads(*app, request->threads);
+  add_json(*app, request->json);
+  return {app, [request] {
+            if (request->run.empty()) throw UserError("eval needs the folder of a run: cgpo eval RUN");
+            if (request->checkpoint != "last" && request->checkpoint != "best") {
+              throw UserError("--checkpoint must be last or best, not '{}'", request->checkpoint);
+            }
+            return eval_command(*request);
+          }};
+}
+
+// Names what was not understood, with the nearest thing that would have been.
+void refuse_extras(const CLI::App& root, const CLI::App& app) {
+  const std::vector<std::string> extras = app.remaining();
+  if (extras.empty()) return;
+  const auto flag =
+      std::find_if(extras.begin(), extras.end(), [](const std::string& text) { return text.starts_with("-"); });
+  std::vector<std::string> known;
+  if (flag != extras.end()) {
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    throw UserError("unknown option '{}'{}; `{} --help` lists them", *flag, did_you_mean(*flag, known),
+                    &root == &app ? "cgpo" : "cgpo " + app.get_name());
+  }
+  if (&root != &app) throw UserError("cgpo {} does not take '{}'", app.get_name(), extras.front());
+  for (const CLI::App* command : root.get_subcommands({})) known.push_back(command->get_name());
+  throw UserError("unknown command '{}'{}; there are: {}", extras.front(), did_you_mean(extras.front(), known),
+                  fmt::join(known, ", "));
+}
+
+int parse_and_run(int argc, const char* const* argv) {
+  CLI::App root(kOverview, "cgpo");
+  root.set_version_flag("--version", kVersion);
+  root.require_subcommand(0, 1);
+  root.allow_extras();
+  const std::vector<Command> commands = {add_tasks(root), add_algorithms(root), add_check(root), add_train(root),
+                                         add_eval(root)};
+  for (const Command& command : commands) command.app->allow_extras();
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::Success& request) {  // --help and --version
+    return root.exit(request);
+  } catch (const CLI::ParseError& error) {
+    throw UserError("{}", error.what());
+  }
+  refuse_extras(root, root);
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    refuse_extras(root, *command.app);
+    return command.run();
+  }
+  fmt::print("{}", root.help());
+  return 0;
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const UserError& error) {
+    fmt::print(stderr, "cgpo: {}\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "cgpo: internal error: {}\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace cgpo

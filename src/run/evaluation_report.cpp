@@ -1,0 +1,170 @@
+#include "cgpo/run/evaluation_report.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/run/progress.hpp"
+#include "cgpo/run/run_folder.hpp"
+
+namespace cgpo {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Json to_json(const Estimate& estimate) {
+  Json result;
+  result["mean"] = estimate.mean;
+  result["se"] = estimate.se;
+  return result;
+}
+
+const char* verdict_word(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kHolds: return "holds";
+    case Verdict::kExceeded: return "exceeded";
+    default: return "too close to call";
+  }
+}
+
+std::string verdict_sentence(const CostReport& cost) {
+  const std::string interval = fmt::format("95 % interval {:.5g} to {:.5g}", cost.estimate.low(), cost.estimate.high());
+  switch (cost.verdict()) {
+    case Verdict::kHolds: return fmt::format("the limit holds ({})", interval);
+    case Verdict::kExceeded: return fmt::format("the limit is exceeded ({})", interval);
+    default: return fmt::format("too close to the limit to call ({})", interval);
+  }
+}
+
+std::string overall_sentence(const EvaluationReport& report) {
+  if (report.episodes == 0) return "no verdict: every episode diverged";
+  if (report.costs.empty()) return "feasible: there are no constraints";
+  const auto all = [&](auto&& holds) { return std::all_of(report.costs.begin(), report.costs.end(), holds); };
+  if (!report.feasible) {
+    const bool sure = !all([](const CostReport& cost) { return cost.verdict() != Verdict::kExceeded; });
+    return sure ? "not feasible, with 95 % confidence"
+                : "not feasible on average, but within the uncertainty of these episodes";
+  }
+  return all([](const CostReport& cost) { return cost.verdict() == Verdict::kHolds; })
+             ? "feasible, with 95 % confidence"
+             : "feasible on average, but within the uncertainty of these episodes";
+}
+
+}  // namespace
+
+Estimate estimate_mean(const std::vector<double>& samples) {
+  const auto count = static_cast<double>(samples.size());
+  if (samples.empty()) return {kNan, kNan};
+  double sum = 0.0;
+  for (const double sample : samples) sum += sample;
+  const double mean = sum / count;
+  double squares = 0.0;
+  for (const double sample : samples) squares += (sample - mean) * (sample - mean);
+  return {mean, samples.size() < 2 ? kNan : std::sqrt(squares / (count - 1.0) / count)};
+}
+
+Verdict CostReport::verdict() const {
+  if (limit == std::numeric_limits<double>::infinity() || estimate.high() <= limit) return Verdict::kHolds;
+  return estimate.low() > limit ? Verdict::kExceeded : Verdict::kTooClose;
+}
+
+EvaluationReport summarise(const Evaluation& evaluation, const Constraints& constraints) {
+  check(evaluation.costs.size() == constraints.names.size(), "an evaluation has the constraints' costs");
+  EvaluationReport report;
+  report.episodes = static_cast<int>(evaluation.returns.size());
+  report.diverged = evaluation.diverged;
+  report.return_optimised = estimate_mean(evaluation.returns);
+  report.return_paper = estimate_mean(evaluation.returns_paper);
+  report.episode_length = estimate_mean(evaluation.lengths).mean;
+  report.feasible = report.episodes > 0;
+  for (std::size_t i = 0; i < constraints.names.size(); ++i) {
+    const std::vector<double>& samples = evaluation.costs[i];
+    CostReport cost{constraints.names[i], estimate_mean(samples), constraints.limits[i]};
+    const auto over = std::count_if(samples.begin(), samples.end(), [&](double sample) { return sample > cost.limit; });
+    cost.violation_rate = static_cast<double>(over) / static_cast<double>(samples.size());
+    report.feasible = report.feasible && cost.estimate.mean <= cost.limit;
+    report.costs.push_back(std::move(cost));
+  }
+  return report;
+}
+
+Json to_json(const EvaluationReport& report) {
+  Json result;
+  result["episodes"] = report.episodes;
+  result["diverged"] = report.diverged;
+  result["return"] = to_json(report.return_optimised);
+  result["return_paper"] = to_json(report.return_paper);
+  result["costs"] = Json::array();
+  for (const CostReport& cost : report.costs) {
+    Json entry;
+    entry["name"] = cost.name;
+    entry["mean"] = cost.estimate.mean;
+    entry["se"] = cost.estimate.se;
+    entry["limit"] = cost.limit;
+    entry["violation_rate"] = cost.violation_rate;
+    entry["verdict"] = verdict_word(cost.verdict());
+    result["costs"].push_back(std::move(entry));
+  }
+  result["episode_length"] = report.episode_length;
+  result["feasible"] = report.feasible;
+  return result;
+}
+
+std::string to_text(const EvaluationReport& report) {
+  std::string text =
+      fmt::format("return         {:.5g} ± {:.2g}\n", report.return_optimised.mean, report.return_optimised.se);
+  if (report.return_paper.mean != report.return_optimised.mean) {
+    text += fmt::format("return, paper  {:.5g} ± {:.2g}\n", report.return_paper.mean, report.return_paper.se);
+  }
+  for (const CostReport& cost : report.costs) {
+    text += fmt::format("cost {:<9} {:.5g} ± {:.2g}, limit {:.5g}: {}; {:.1f} % of the episodes are over it\n",
+                        cost.name, cost.estimate.mean, cost.estimate.se, cost.limit, verdict_sentence(cost),
+                        100.0 * cost.violation_rate);
+  }
+  text += fmt::format("episodes       {} of {:.5g} steps on average{}\n", report.episodes, report.episode_length,
+                      report.diverged > 0 ? fmt::format("; {} more diverged and are left out", report.diverged) : "");
+  text += fmt::format("verdict        {}\n", overall_sentence(report));
+  return text;
+}
+
+int eval_command(const EvaluationRequest& request) {
+  const RunPaths run = find_run(request.run);
+  const Configuration configuration = read_configuration(run.config());
+  const std::filesystem::path path = request.checkpoint == "best" ? run.best() : run.checkpoint();
+  if (std::error_code ignored; request.checkpoint == "best" && !std::filesystem::exists(path, ignored)) {
+    throw UserError("'{}' has no best.safetensors: no policy of that run was feasible", request.run);
+  }
+  const Tensors checkpoint = read_checkpoint(path, configuration);
+
+  ThreadPool pool(request.threads);
+  const AlgorithmContext context{make_task(configuration), configuration.settings,
+                                 request.seed ? static_cast<std::uint64_t>(*request.seed) : configuration.seed, &pool};
+  const auto begin = std::chrono::steady_clock::now();
+  const Evaluation evaluation = [&] {
+    try {
+      return evaluate(context, checkpoint, request.episodes, request.deterministic);
+    } catch (const UserError& error) {
+      throw UserError("'{}' does not fit its run: {}", path.string(), error.what());
+    }
+  }();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const EvaluationReport report = summarise(evaluation, resolve_constraints(*context.task, configuration.settings));
+
+  if (request.json) {
+    Json result = to_json(report);
+    result["checkpoint"] = path.string();
+    result["deterministic"] = request.deterministic;
+    fmt::print("{}\n", result.dump());
+    return 0;
+  }
+  fmt::print("{} on {}, {} policy{}, {:.1f} s\n", configuration.algorithm, configuration.task,
+             request.checkpoint == "best" ? "best feasible" : "last", request.deterministic ? ", without noise" : "",
+             seconds);
+  fmt::print("{}", to_text(report));
+  return 0;
+}
+
+}  // namespace cgpo

@@ -1,0 +1,62 @@
+// What an evaluation says: return and costs with their uncertainty, and whether the limits hold.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cgpo/algorithms/evaluation.hpp"
+#include "cgpo/run/run_log.hpp"
+
+namespace cgpo {
+
+struct Estimate {
+  double mean = 0.0;
+  double se = 0.0;  // standard error of the mean
+
+  double low() const { return mean - 1.96 * se; }  // of the 95 % confidence interval
+  double high() const { return mean + 1.96 * se; }
+};
+
+Estimate estimate_mean(const std::vector<double>& samples);  // without samples all is NaN
+
+enum class Verdict { kHolds, kTooClose, kExceeded };  // the limit lies above, inside, below the confidence interval
+
+struct CostReport {
+  std::string name;
+  Estimate estimate;
+  double limit = 0.0;
+  double violation_rate = 0.0;  // share of the episodes over the limit
+
+  Verdict verdict() const;
+};
+
+struct EvaluationReport {
+  int episodes = 0;  // that did not diverge
+  int diverged = 0;
+  Estimate return_optimised;
+  Estimate return_paper;
+  std::vector<CostReport> costs;
+  double episode_length = 0.0;
+  bool feasible = false;  // every cost's mean is within its limit
+};
+
+EvaluationReport summarise(const Evaluation& evaluation, const Constraints& constraints);
+
+Json to_json(const EvaluationReport& report);
+std::string to_text(const EvaluationReport& report);  // several lines
+
+struct EvaluationRequest {
+  std::string run;
+  int episodes = 4096;
+  std::string checkpoint = "last";  // or "best"
+  bool deterministic = false;
+  std::optional<std::int64_t> seed;  // the run's own unless given
+  int threads = 1;
+  bool json = false;
+};
+
+int eval_command(const EvaluationRequest& request);
+
+}  // namespace cgpo

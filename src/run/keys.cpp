@@ -1,0 +1,283 @@
+#include "cgpo/run/keys.hpp"
+
+#include <cmath>
+#include <fmt/ranges.h>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/base/text.hpp"
+
+namespace cgpo {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+UserError not_allowed(const std::string& name, const std::string& allowed, const Value& value) {
+  return UserError("{} must be {}, not {}", name, allowed, format_value(value));
+}
+
+struct Range {
+  double low = -kInfinity;
+  double high = kInfinity;
+  bool low_open = false;  // whether the end itself is not allowed
+  bool high_open = false;
+
+  bool holds(double number) const {
+    return (low_open ? number > low : number >= low) && (high_open ? number < high : number <= high);
+  }
+  std::string words() const {
+    if (low == -kInfinity && high == kInfinity) return "";
+    if (high == kInfinity) return fmt::format(" {} {}", low_open ? "above" : "of at least", low);
+    if (!low_open && !high_open) return fmt::format(" from {} to {}", low, high);
+    return fmt::format(" {} {} and {} {}", low_open ? "above" : "of at least", low, high_open ? "below" : "at most",
+                       high);
+  }
+};
+
+std::optional<double> as_number(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value.data)) return static_cast<double>(*integer);
+  if (const auto* number = std::get_if<double>(&value.data)) return *number;
+  return std::nullopt;
+}
+
+// A single value stands for a list of one.
+std::vector<Value> as_list(const Value& value) {
+  const auto* list = std::get_if<std::vector<Value>>(&value.data);
+  return list != nullptr ? *list : std::vector<Value>{value};
+}
+
+// Each builder takes `field`, which finds the field in constant and in mutable settings.
+template <class Field>
+Key integer(const std::string& name, int low, int high, std::string help, Field field) {
+  const std::string allowed = fmt::format("a whole number from {} to {}", low, high);
+  return {name, allowed, std::move(help),
+          [=](Settings& settings, const Value& value) {
+            const auto* number = std::get_if<std::int64_t>(&value.data);
+            if (number == nullptr || *number < low || *number > high) throw not_allowed(name, allowed, value);
+            field(settings) = static_cast<int>(*number);
+          },
+          [=](const Settings& settings) { return Value{std::int64_t{field(settings)}}; }};
+}
+
+template <class Field>
+Key number(const std::string& name, Range range, std::string help, Field field) {
+  const std::string allowed = "a number" + range.words();
+  return {name, allowed, std::move(help),
+          [=](Settings& settings, const Value& value) {
+            const std::optional<double> found = as_number(value);
+            if (!found || !std::isfinite(*found) || !range.holds(*found)) throw not_allowed(name, allowed, value);
+            field(settings) = *found;
+          },
+          [=](const Settings& settings) { return Value{double{field(settings)}}; }};
+}
+
+template <class Field>
+Key flag(const std::string& name, std::string help, Field field) {
+  const std::string allowed = "true or false";
+  return {name, allowed, std::move(help),
+          [=](Settings& settings, const Value& value) {
+            const auto* found = std::get_if<bool>(&value.data);
+            if (found == nullptr) throw not_allowed(name, allowed, value);
+            field(settings) = *found;
+          },
+          [=](const Settings& settings) { return Value{bool{field(settings)}}; }};
+}
+
+template <class Enum, class Field>
+Key choice(const std::string& name, const std::vector<std::pair<std::string, Enum>>& words, std::string help,
+           Field field) {
+  std::vector<std::string> names;
+  names.reserve(words.size());
+  for (const auto& [word, ignored] : words) names.push_back(word);
+  const std::string allowed =
+      names.size() == 1 ? fmt::format("\"{}\"", names[0]) : fmt::format("one of \"{}\"", fmt::join(names, "\", \""));
+  return {name, allowed, std::move(help),
+          [=](Settings& settings, const Value& value) {
+            const auto* text = std::get_if<std::string>(&value.data);
+            for (const auto& [word, meaning] : words) {
+              if (text != nullptr && *text == word) {
+                field(settings) = meaning;
+                return;
+              }
+            }
+            throw UserError("{} must be {}, not {}{}", name, allowed, format_value(value),
+                            text == nullptr ? std::string() : did_you_mean(*text, names));
+          },
+          [=](const Settings& settings) {
+            for (const auto& [word, meaning] : words) {
+              if (meaning == field(settings)) return Value{word};
+            }
+            throw std::logic_error("a setting has a value without a name: " + name);
+          }};
+}
+
+template <class Field>
+Key layers(const std::string& name, std::string help, Field field) {
+  const std::string allowed = "a list of 1 to 8 whole numbers from 1 to 4096";
+  return {name, allowed, std::move(help),
+          [=](Settings& settings, const Value& value) {
+            std::vector<int> widths;
+            for (const Value& item : as_list(value)) {
+              const auto* width = std::get_if<std::int64_t>(&item.data);
+              if (width == nullptr || *width < 1 || *width > 4096) throw not_allowed(name, allowed, value);
+              widths.push_back(static_cast<int>(*width));
+            }
+            if (widths.empty() || widths.size() > 8) throw not_allowed(name, allowed, value);
+            field(settings) = std::move(widths);
+          },
+          [=](const Settings& settings) {
+            std::vector<Value> items;
+            for (const int width : field(settings)) items.push_back({std::int64_t{width}});
+            return Value{std::move(items)};
+          }};
+}
+
+Key costs_key() {
+  const std::string allowed = "a list of names of the task's costs";
+  return {"costs", allowed, "which costs are constraints; an empty list: the task's standard ones",
+          [=](Settings& settings, const Value& value) {
+            std::vector<std::string> names;
+            for (const Value& item : as_list(value)) {
+              const auto* name = std::get_if<std::string>(&item.data);
+              if (name == nullptr) throw not_allowed("costs", allowed, value);
+              names.push_back(*name);
+            }
+            settings.costs = std::move(names);
+          },
+          [](const Settings& settings) {
+            std::vector<Value> items;
+            for (const std::string& name : settings.costs) items.push_back({name});
+            return Value{std::move(items)};
+          }};
+}
+
+Key limits_key() {
+  const std::string allowed = "a list of numbers, one a cost, where inf means no limit";
+  return {"limits", allowed, "upper bound of each cost's expected sum over an episode; an empty list: the task's own",
+          [=](Settings& settings, const Value& value) {
+            std::vector<double> limits;
+            for (const Value& item : as_list(value)) {
+              const std::optional<double> limit = as_number(item);
+              if (!limit || std::isnan(*limit) || *limit == -kInfinity) throw not_allowed("limits", allowed, value);
+              limits.push_back(*limit);
+            }
+            settings.limits = std::move(limits);
+          },
+          [](const Settings& settings) {
+            std::vector<Value> items;
+            for (const double limit : settings.limits) items.push_back({limit});
+            return Value{std::move(items)};
+          }};
+}
+
+#define CGPO_FIELD(path) ([](auto& settings) -> auto& { return settings.path; })
+
+constexpr Range kPositive{.low = 0.0, .low_open = true};
+constexpr Range kOpenUnit{.low = 0.0, .high = 1.0, .low_open = true, .high_open = true};
+
+std::vector<Key> make_keys() {
+  return {
+      integer("iterations", 1, 1'000'000, "updates of the policy", CGPO_FIELD(iterations)),
+      integer("environments", 1, 1 << 20, "episodes an iteration", CGPO_FIELD(environments)),
+      integer("horizon", 0, 1'000'000, "steps of an episode; 0: the task's own", CGPO_FIELD(horizon)),
+      integer("window", 1, 1'000'000, "steps through which a gradient runs before a critic takes over",
+              CGPO_FIELD(window)),
+      costs_key(),
+      limits_key(),
+
+      layers("policy.hidden", "widths of the policy's layers", CGPO_FIELD(policy.hidden)),
+      number("policy.initial_std", {.low = 0.0, .high = 10.0, .low_open = true},
+             "noise of the first actions, before squashing", CGPO_FIELD(policy.initial_std)),
+      flag("policy.learn_std", "whether the noise is learned too", CGPO_FIELD(policy.learn_std)),
+      number("policy.last_layer_scale", {.low = 0.0, .high = 10.0}, "factor on the last layer's first weights",
+             CGPO_FIELD(policy.last_layer_scale)),
+
+      layers("critic.hidden", "widths of each critic's layers", CGPO_FIELD(critic.hidden)),
+      number("critic.learning_rate", {.low = 0.0, .high = 1.0, .low_open = true}, "of Adam",
+             CGPO_FIELD(critic.learning_rate)),
+      integer("critic.steps", 0, 1'000'000, "steps of Adam an iteration", CGPO_FIELD(critic.steps)),
+      integer("critic.batch", 1, 1 << 24, "samples a step of Adam", CGPO_FIELD(critic.batch)),
+      number("critic.lambda", {.low = 0.0, .high = 1.0}, "mixes short and long returns in the critics' targets",
+             CGPO_FIELD(critic.lambda)),
+      choice<CriticTargets>("critic.targets",
+                            {{"window", CriticTargets::kWindow}, {"episode", CriticTargets::kEpisode}},
+                            "how far a target's return runs", CGPO_FIELD(critic.targets)),
+      flag("critic.fit_first", "fit the critics before the same iteration's gradient is taken",
+           CGPO_FIELD(critic.fit_first)),
+
+      number("radius.initial", kPositive, "bound on the squared length of the first step", CGPO_FIELD(radius.initial)),
+      number("radius.lower", kPositive, "the radius never shrinks below this", CGPO_FIELD(radius.lower)),
+      number("radius.upper", kPositive, "the radius never grows beyond this", CGPO_FIELD(radius.upper)),
+      number("radius.shrink", kOpenUnit, "factor after a step that did not do as predicted", CGPO_FIELD(radius.shrink)),
+      number("radius.grow", {.low = 1.0, .low_open = true}, "factor after a step that did", CGPO_FIELD(radius.grow)),
+      number("radius.eta_low", kOpenUnit, "share of the prediction below which the radius shrinks",
+             CGPO_FIELD(radius.eta_low)),
+      number("radius.eta_high", kOpenUnit, "share of the prediction from which on it grows",
+             CGPO_FIELD(radius.eta_high)),
+      choice<RadiusTest>("radius.test", {{"paper", RadiusTest::kPaper}, {"fixed", RadiusTest::kFixed}},
+                         "how the radius follows the predictions", CGPO_FIELD(radius.test)),
+      choice<RadiusMetric>("radius.metric", {{"euclid", RadiusMetric::kEuclid}}, "in what a step's length is measured",
+                           CGPO_FIELD(radius.metric)),
+      number("radius.margin", {.low = 0.0, .high = 1.0}, "aim below each limit by this share of it",
+             CGPO_FIELD(radius.margin)),
+      number("radius.cutoff", {.low = 0.0, .high = 1.0},
+             "reward and cost gradients this parallel leave no step along the constraint", CGPO_FIELD(radius.cutoff)),
+
+      choice<GradientSource>(
+          "gradient.source",
+          {{"shac", GradientSource::kShac}, {"bptt", GradientSource::kBptt}, {"zobg", GradientSource::kZobg}},
+          "where gradients come from: windows and critics, whole episodes, or the score function",
+          CGPO_FIELD(gradient.source)),
+      choice<ZobgBaseline>("gradient.baseline", {{"none", ZobgBaseline::kNone}, {"step", ZobgBaseline::kStep}},
+                           "what zobg subtracts from its returns", CGPO_FIELD(gradient.baseline)),
+
+      choice<Backend>("kernel.backend", {{"best", Backend::kBest}, {"interpreter", Backend::kInterpreter}},
+                      "what runs the simulation", CGPO_FIELD(kernel.backend)),
+      integer("kernel.block", 1, 1 << 20, "environments a thread takes at a time; part of the result's bits",
+              CGPO_FIELD(kernel.block)),
+  };
+}
+
+#undef CGPO_FIELD
+
+}  // namespace
+
+const std::vector<Key>& settings_keys() {
+  static const std::vector<Key> keys = make_keys();
+  return keys;
+}
+
+std::string section_of(const std::string& key) {
+  const std::size_t dot = key.find('.');
+  return dot == std::string::npos ? std::string() : key.substr(0, dot);
+}
+
+const std::vector<std::pair<std::string, std::string>>& preset_assignments(const std::string& preset) {
+  using Assignments = std::vector<std::pair<std::string, std::string>>;
+  // The defaults of settings.hpp are this project's choice.
+  static const Assignments best = {};
+  // The letter of the paper, where that differs from the defaults or may come to differ.
+  static const Assignments paper = {
+      {"window", "10"},
+      {"critic.hidden", "[64, 64]"},
+      {"critic.learning_rate", "1e-3"},
+      {"critic.batch", "64"},
+      {"critic.steps", "600"},  // a pass over 128 episodes of 300 steps
+      {"critic.targets", "\"window\""},
+      {"critic.fit_first", "false"},
+      {"radius.shrink", "0.8"},
+      {"radius.grow", "1.25"},
+      {"radius.test", "\"paper\""},
+      {"radius.metric", "\"euclid\""},
+      {"radius.margin", "0.0"},
+      {"radius.cutoff", "0.0"},
+      {"gradient.source", "\"shac\""},
+  };
+  if (preset == "best") return best;
+  if (preset == "paper") return paper;
+  throw UserError("unknown preset '{}'{}; there are: best, paper", preset, did_you_mean(preset, {"best", "paper"}));
+}
+
+}  // namespace cgpo

@@ -1,0 +1,113 @@
+#include "cgpo/run/listings.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string>
+#include <vector>
+
+#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/run/run_log.hpp"
+#include "cgpo/run/value.hpp"
+#include "cgpo/tasks/registry.hpp"
+
+namespace cgpo {
+namespace {
+
+// Columns as wide as their widest cell; the last one ends where it ends.
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}", row[i], widths[i] + 2);
+    }
+    fmt::print("{}\n", line);
+  }
+}
+
+Json describe(const TaskSpec& spec) {
+  Json task;
+  task["name"] = spec.name;
+  task["summary"] = spec.summary;
+  task["observations"] = spec.observations;
+  task["actions"] = spec.actions;
+  task["horizon"] = spec.horizon;
+  task["substeps"] = spec.substeps;
+  task["dt"] = spec.dt;
+  task["costs"] = Json::array();
+  for (const CostSpec& cost : spec.costs) {
+    Json entry;
+    entry["name"] = cost.name;
+    entry["limit"] = cost.limit;
+    entry["standard"] = cost.standard;
+    task["costs"].push_back(std::move(entry));
+  }
+  task["differentiable"] = spec.differentiable;
+  return task;
+}
+
+std::string describe_costs(const TaskSpec& spec) {
+  std::string text;
+  for (const CostSpec& cost : spec.costs) {
+    text += fmt::format("{}{} <= {}{}", text.empty() ? "" : ", ", cost.name, cost.limit,
+                        cost.standard ? "" : " (optional)");
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+int tasks_command(bool json) {
+  if (json) {
+    Json result;
+    result["tasks"] = Json::array();
+    for (const TaskEntry& entry : task_registry())
+      result["tasks"].push_back(describe(make_task_by_name(entry.name)->spec()));
+    fmt::print("{}\n", result.dump());
+    return 0;
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"task", "observations", "actions", "horizon", "substeps", "dt", "derivatives", "costs and limits"}};
+  std::string notes;
+  for (const TaskEntry& entry : task_registry()) {
+    const std::shared_ptr<const Task> task = make_task_by_name(entry.name);
+    const TaskSpec& spec = task->spec();
+    rows.push_back({spec.name, std::to_string(spec.observations), std::to_string(spec.actions),
+                    std::to_string(spec.horizon), std::to_string(spec.substeps),
+                    spec.dt > 0.0 ? fmt::format("{}", spec.dt) : "-", spec.differentiable ? "yes" : "no",
+                    describe_costs(spec)});
+    notes += fmt::format("\n{}: {}\n", spec.name, spec.summary);
+    for (const auto& [key, value] : spec.defaults) notes += fmt::format("  {} = {}\n", key, value);
+    for (const TaskOption& option : entry.options) {
+      const Value standard = std::visit([](const auto& held) { return Value{held}; }, option.standard);
+      notes += fmt::format("  task.{} = {}  # {}\n", option.name, format_value(standard), option.help);
+    }
+  }
+  print_table(rows);
+  fmt::print("{}", notes);
+  return 0;
+}
+
+int algorithms_command(bool json) {
+  if (json) {
+    Json result;
+    result["algorithms"] = Json::array();
+    for (const AlgorithmEntry& entry : algorithm_registry()) {
+      Json algorithm;
+      algorithm["name"] = entry.name;
+      algorithm["summary"] = entry.summary;
+      result["algorithms"].push_back(std::move(algorithm));
+    }
+    fmt::print("{}\n", result.dump());
+    return 0;
+  }
+  std::vector<std::vector<std::string>> rows = {{"algorithm", "what it does"}};
+  for (const AlgorithmEntry& entry : algorithm_registry()) rows.push_back({entry.name, entry.summary});
+  print_table(rows);
+  return 0;
+}
+
+}  // namespace cgpo

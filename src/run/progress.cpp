@@ -1,0 +1,82 @@
+#include "cgpo/run/progress.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+
+namespace cgpo {
+
+std::string format_duration(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  if (seconds < 10.0) return fmt::format("{:.1f}s", seconds);
+  const auto whole = static_cast<long long>(std::llround(seconds));
+  if (whole < 60) return fmt::format("{}s", whole);
+  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
+}
+
+std::string format_rate(double per_second) {
+  if (per_second >= 1e6) return fmt::format("{:.2f}M", per_second * 1e-6);
+  if (per_second >= 1e3) return fmt::format("{:.1f}k", per_second * 1e-3);
+  return fmt::format("{:.0f}", per_second);
+}
+
+std::string Progress::line(const LogEntry& entry, double steps_per_second) const {
+  const IterationReport& report = entry.report;
+  std::string text = fmt::format("{:>{}}/{}  return {:.5g}", report.iteration + 1,
+                                 fmt::formatted_size("{}", iterations_), iterations_, report.return_mean);
+  for (std::size_t i = 0; i < report.costs.size(); ++i) {
+    const bool holds = report.costs[i] <= report.limits[i];
+    text += fmt::format("  cost {:.5g} {} {:.5g}", report.costs[i], holds ? "<=" : "> ", report.limits[i]);
+  }
+  if (report.radius) text += fmt::format("  radius {:.2e}", *report.radius);
+  if (!report.update_case.empty()) text += fmt::format("  {}", report.update_case);
+  const double session = std::chrono::duration<double>(Clock::now() - begin_).count();
+  const int left = iterations_ - report.iteration - 1;
+  text += fmt::format("  {} steps/s  {} left", format_rate(steps_per_second), format_duration(session / shown_ * left));
+  if (report.diverged > 0) text += fmt::format("  {} diverged", report.diverged);
+  return text;
+}
+
+std::size_t Progress::width() const {
+  winsize size{};
+  const bool known = ::ioctl(::fileno(stream_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return known ? size.ws_col - 1U : 1000U;
+}
+
+void Progress::show(const LogEntry& entry, double steps_per_second) {
+  ++shown_;
+  const Clock::time_point now = Clock::now();
+  const bool last = entry.report.iteration + 1 >= iterations_;
+  const double since = std::chrono::duration<double>(now - shown_at_).count();
+  if (terminal_) {
+    // Faster than the eye is only noise, and costs time.
+    if (shown_ > 1 && !last && since < 0.05) return;
+    // A line that wraps could not be drawn over.
+    fmt::print(stream_, "\r\x1b[2K{}", line(entry, steps_per_second).substr(0, width()));
+    open_ = true;
+  } else {
+    pending_ = line(entry, steps_per_second);
+    if (shown_ > 1 && !last && since < 1.0) return;
+    fmt::print(stream_, "{}\n", pending_);
+    pending_.clear();
+  }
+  // A warning is worth a line of its own, but not one an iteration: it shares the pace of the lines.
+  if (!entry.report.warning.empty()) {
+    fmt::print(stream_, "{}warning: {}\n", terminal_ ? "\n" : "", entry.report.warning);
+    open_ = false;
+  }
+  std::fflush(stream_);
+  shown_at_ = now;
+}
+
+void Progress::finish() {
+  if (open_) fmt::print(stream_, "\n");
+  if (!pending_.empty()) fmt::print(stream_, "{}\n", pending_);
+  std::fflush(stream_);
+  open_ = false;
+  pending_.clear();
+}
+
+}  // namespace cgpo

@@ -1,0 +1,64 @@
+// The folder of a run: who may write it, and what lies where.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cgpo/base/tensors.hpp"
+#include "cgpo/run/configuration.hpp"
+
+namespace cgpo {
+
+struct RunPaths {
+  std::filesystem::path folder;
+
+  std::filesystem::path config() const { return folder / "config.toml"; }
+  std::filesystem::path version() const { return folder / "version"; }
+  std::filesystem::path log() const { return folder / "log.jsonl"; }
+  std::filesystem::path timing() const { return folder / "timing.jsonl"; }
+  std::filesystem::path checkpoint() const { return folder / "checkpoint.safetensors"; }  // after the last iteration
+  std::filesystem::path best() const { return folder / "best.safetensors"; }              // best feasible policy so far
+  std::filesystem::path lock() const { return folder / ".lock"; }
+};
+
+// Throws UserError if there is no run at this place.
+RunPaths find_run(const std::filesystem::path& folder);
+
+std::filesystem::path default_folder(const Configuration& configuration);  // runs/TASK-ALGO-sSEED
+
+enum class FolderMode { kNew, kResume, kForce };
+
+// A run's folder that this process, and no other, may write.
+class RunFolder {
+ public:
+  // Whether a folder may be opened in this way; reads only. Throws UserError if not.
+  static void check_usable(const std::filesystem::path& folder, FolderMode mode);
+
+  // Creates the folder if it is new, and locks it until the object goes. Throws UserError if another process holds it.
+  RunFolder(const std::filesystem::path& folder, FolderMode mode);
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  const RunPaths& paths() const { return paths_; }
+
+  // Begins a run: removes what is left of one that is replaced, and writes configuration and version.
+  void begin(const Configuration& configuration) const;
+  void write_configuration(const Configuration& configuration) const;
+
+ private:
+  RunPaths paths_;
+  int lock_ = -1;
+};
+
+// Who wrote a checkpoint and for what, beside the numbers.
+void describe_checkpoint(Tensors& tensors, const Configuration& configuration, int iteration);
+
+// Reads a checkpoint of this configuration's task; throws UserError, naming the file, if it is broken or another
+// task's. `algorithm`: it must be the configuration's, too.
+Tensors read_checkpoint(const std::filesystem::path& path, const Configuration& configuration, bool algorithm = true);
+
+}  // namespace cgpo

@@ -1,0 +1,23 @@
+// `cgpo train`, from what was asked to the summary.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cgpo/run/configuration.hpp"
+
+namespace cgpo {
+
+struct TrainRequest {
+  ConfigurationRequest configuration;
+  std::optional<std::string> out;
+  bool resume = false;
+  bool force = false;
+  int threads = 1;
+  bool json = false;
+};
+
+// Exit code: 0 when all iterations are done, 128 + the signal's number if one ended the run early.
+int train_command(const TrainRequest& request);
+
+}  // namespace cgpo

@@ -1,0 +1,62 @@
+// The training loop: iterate, log, keep. Nothing here knows which algorithm it runs.
+//
+// After every iteration, in this order: best.safetensors if the iteration showed a better feasible policy, one line of
+// log.jsonl, checkpoint.safetensors. Whenever the process dies, the folder holds a whole checkpoint, a best policy that
+// is at least as new and a log that is at least as long; resuming cuts the log and repeats the rest bit for bit.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/run/progress.hpp"
+#include "cgpo/run/run_folder.hpp"
+#include "cgpo/run/run_log.hpp"
+
+namespace cgpo {
+
+struct TrainingResult {
+  int iterations = 0;             // done, over all sessions
+  bool finished = false;          // false: it was asked to stop
+  std::optional<LogEntry> last;   // of the last iteration
+  double steps_per_second = 0.0;  // of this session; 0: it did nothing
+};
+
+class Training {
+ public:
+  // A new run, in a folder that begin() has prepared: writes the checkpoint of the untrained policy.
+  static Training start(std::unique_ptr<Algorithm> algorithm, const Configuration& configuration,
+                        const RunFolder& folder);
+  // One that goes on from its checkpoint. Throws UserError if checkpoint or log are not usable.
+  static Training resume(std::unique_ptr<Algorithm> algorithm, const Configuration& configuration,
+                         const RunFolder& folder);
+
+  int iteration() const { return algorithm_->iteration(); }
+  // Cuts the logs back to the checkpoint, then iterates until the configuration's iterations are done, or `stop` is not
+  // 0 at the end of one.
+  TrainingResult run(Progress& progress, const std::atomic<int>& stop);
+
+ private:
+  Training(std::unique_ptr<Algorithm> algorithm, const Configuration& configuration, const RunFolder& folder);
+  void take_state();  // the algorithm's, into state_
+  void keep_if_best(const IterationReport& report);
+
+  std::unique_ptr<Algorithm> algorithm_;
+  Configuration configuration_;
+  const RunPaths paths_;
+  Tensors state_;  // as it was before the iteration that runs
+  std::optional<LogEntry> last_;
+  std::optional<double> best_return_;
+};
+
+// All costs within their limits, and nothing of it undefined.
+bool is_feasible(const IterationReport& report);
+
+// Hands a checkpoint to the algorithm; what it throws gets the file's name.
+void load_into(Algorithm& algorithm, const Tensors& tensors, const std::filesystem::path& path);
+
+// Starts from the policy of another run of this task: its best one, or its last if none was feasible.
+void start_from(Algorithm& algorithm, const Configuration& configuration);
+
+}  // namespace cgpo

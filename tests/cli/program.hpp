@@ -1,0 +1,46 @@
+// The real program, as a user starts it, in a folder of its own.
+#pragma once
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace cgpo {
+
+struct Outcome {
+  int code = 0;  // exit code; −n if signal n ended it
+  std::string out;
+  std::string err;
+};
+
+class ProgramTest : public ::testing::Test {
+ protected:
+  ProgramTest();
+  ~ProgramTest() override;
+
+  // Runs `cgpo arguments…` to its end, or only starts it.
+  Outcome run(const std::vector<std::string>& arguments) const;
+  pid_t start(const std::vector<std::string>& arguments) const;
+  Outcome wait(pid_t process) const;
+
+  // A training that takes milliseconds an iteration.
+  std::vector<std::string> small_training(const std::string& out, int iterations,
+                                          std::vector<std::string> more = {}) const;
+  std::filesystem::path at(const std::string& name) const { return folder_ / name; }
+  // Every file below the test's folder with its content and time of change, the outputs of the program itself left out.
+  std::map<std::string, std::string> snapshot() const;
+  // log.jsonl without the one field that depends on the clock.
+  std::string log_without_seconds(const std::string& run) const;
+  void expect_same_run(const std::string& a, const std::string& b) const;
+  // Waits until the run's log has this many lines.
+  void wait_for_lines(const std::string& run, int lines) const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace cgpo

@@ -1,0 +1,106 @@
+// What the commands print when all is well.
+#include <gmock/gmock.h>
+
+#include "cgpo/base/file.hpp"
+
+#include "program.hpp"
+
+namespace cgpo {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class Results : public ProgramTest {
+ protected:
+  // Standard output is one line, and that is a JSON object.
+  Json json_of(const Outcome& outcome) {
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1) << outcome.out;
+    return Json::parse(outcome.out);
+  }
+  void expect_fields(const Json& object, const std::vector<std::string>& names) {
+    for (const std::string& name : names) EXPECT_TRUE(object.contains(name)) << name << " in " << object.dump();
+  }
+};
+
+TEST_F(Results, AloneTheProgramTellsWhatItCan) {
+  const Outcome outcome = run({});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("train"), HasSubstr("eval"), HasSubstr("check"), HasSubstr("tasks")));
+}
+
+TEST_F(Results, Version) {
+  const Outcome outcome = run({"--version"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, ::testing::MatchesRegex("cgpo [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST_F(Results, Listings) {
+  const Json tasks = json_of(run({"tasks", "--json"})).at("tasks");
+  ASSERT_GE(tasks.size(), 2U);
+  for (const Json& task : tasks) {
+    expect_fields(task, {"name", "observations", "actions", "horizon", "substeps", "dt", "costs", "differentiable"});
+    for (const Json& cost : task.at("costs")) expect_fields(cost, {"name", "limit"});
+  }
+  EXPECT_EQ(tasks.at(0).at("name"), "function");
+  EXPECT_EQ(tasks.at(0).at("costs").at(0).at("limit"), 8.0);
+  expect_fields(json_of(run({"algorithms", "--json"})).at("algorithms").at(0), {"name", "summary"});
+  EXPECT_THAT(run({"tasks"}).out,
+              AllOf(HasSubstr("function-floor"), HasSubstr("height <= 8"), HasSubstr("task.start_width")));
+  EXPECT_THAT(run({"algorithms"}).out, HasSubstr("cgpo"));
+}
+
+TEST_F(Results, Check) {
+  const Json check = json_of(run({"check", "function", "--states", "4", "--window", "3", "--json"}));
+  EXPECT_LT(check.at("max_relative_error"), 1e-8);
+  EXPECT_EQ(check.at("states"), 4);
+  EXPECT_EQ(check.at("window"), 3);
+  EXPECT_THAT(run({"check", "function", "--set", "task.start_width=3"}).out,
+              HasSubstr("agree on 32 windows of 10 steps"));
+}
+
+TEST_F(Results, TrainAndEvaluate) {
+  const Json train = json_of(run(small_training("run", 3, {"--json"})));
+  expect_fields(
+      train, {"out", "iterations", "steps", "seconds", "return", "return_paper", "costs", "limits", "case", "radius"});
+  EXPECT_EQ(train.at("iterations"), 3);
+  EXPECT_EQ(train.at("iteration"), 2);
+  EXPECT_EQ(train.at("out"), "run");
+  const std::string log = read_file(at("run/log.jsonl"));
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 3);
+  for (const char* file : {"config.toml", "version", "timing.jsonl", "checkpoint.safetensors"}) {
+    EXPECT_TRUE(std::filesystem::exists(at("run") / file)) << file;
+  }
+
+  const Json eval = json_of(run({"eval", "run", "--episodes", "64", "--json"}));
+  expect_fields(eval, {"episodes", "return", "return_paper", "costs", "episode_length", "feasible"});
+  expect_fields(eval.at("costs").at(0), {"name", "mean", "se", "limit", "violation_rate"});
+  EXPECT_EQ(eval.at("episodes"), 64);
+  EXPECT_EQ(eval.at("episode_length"), 20.0);
+  EXPECT_EQ(eval.at("costs").at(0).at("limit"), 1.9);
+  EXPECT_EQ(json_of(run({"eval", "run", "--episodes", "64", "--threads", "4", "--json"})), eval);
+  EXPECT_NE(json_of(run({"eval", "run", "--episodes", "64", "--seed", "9", "--json"})), eval);
+  EXPECT_THAT(run({"eval", "run", "--episodes", "64", "--deterministic"}).out,
+              AllOf(HasSubstr("±"), HasSubstr("verdict")));
+}
+
+TEST_F(Results, RunsHaveADefaultPlaceAndCanStartFromOneAnother) {
+  ASSERT_EQ(run({"train", "function", "--set", "iterations=1", "environments=8", "critic.steps=1"}).code, 0);
+  ASSERT_TRUE(std::filesystem::exists(at("runs/function-cgpo-s0/checkpoint.safetensors")));
+  const Outcome second = run({"train", "function", "--seed", "1", "--init", "runs/function-cgpo-s0", "--set",
+                              "iterations=1", "environments=8", "critic.steps=1"});
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_THAT(read_file(at("runs/function-cgpo-s1/config.toml")), HasSubstr("init = \"runs/function-cgpo-s0\""));
+}
+
+TEST_F(Results, ForceReplacesARun) {
+  ASSERT_EQ(run(small_training("run", 3)).code, 0);
+  ASSERT_EQ(run(small_training("run", 2, {"--force"})).code, 0);
+  ASSERT_EQ(run(small_training("fresh", 2)).code, 0);
+  expect_same_run("run", "fresh");
+}
+
+}  // namespace
+}  // namespace cgpo

@@ -1,0 +1,105 @@
+#include "cgpo/run/run_log.hpp"
+
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "cgpo/base/file.hpp"
+
+#include "scratch_folder.hpp"
+
+namespace cgpo {
+namespace {
+
+LogEntry full_entry() {
+  LogEntry entry;
+  entry.seconds = 1.25;
+  IterationReport& report = entry.report;
+  report.iteration = 4;
+  report.steps = 5'000'000'000;
+  report.return_mean = 0.1;
+  report.return_se = std::numeric_limits<double>::quiet_NaN();
+  report.return_paper = -3.0;
+  report.costs = {1.0, std::numeric_limits<double>::infinity()};
+  report.costs_se = {0.5, 0.25};
+  report.limits = {2.0, std::numeric_limits<double>::infinity()};
+  report.episode_length = 99.5;
+  report.diverged = 2;
+  report.update_case = "constrained";
+  report.radius = 1e-3;
+  report.rho = 0.9;
+  report.zeta = std::numeric_limits<double>::infinity();
+  report.lambda = 1.0 / 3.0;
+  report.nu = {0.0, 2.0};
+  report.gradient_norms = {1.0, 2.0, 3.0};
+  report.critic_losses = {4.0, 5.0, 6.0};
+  return entry;
+}
+
+TEST(RunLog, LineHasThePromisedFieldsAndNoNan) {
+  const Json line = Json::parse(to_json(full_entry()).dump());
+  std::vector<std::string> names;
+  for (const auto& [name, value] : line.items()) names.push_back(name);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"iteration", "steps", "seconds", "return", "return_se", "return_paper", "costs",
+                                      "costs_se", "limits", "episode_length", "diverged", "case", "radius", "rho",
+                                      "zeta", "lambda", "nu", "gradient_norms", "critic_losses"}));
+  EXPECT_TRUE(line.at("return_se").is_null());
+  EXPECT_TRUE(line.at("costs").at(1).is_null());
+  EXPECT_TRUE(line.at("zeta").is_null());
+}
+
+TEST(RunLog, LeavesOutWhatTheAlgorithmLacks) {
+  LogEntry entry;
+  entry.report.costs = {1.0};
+  const Json line = to_json(entry);
+  for (const char* name :
+       {"case", "radius", "rho", "zeta", "lambda", "nu", "gradient_norms", "critic_losses", "warning"}) {
+    EXPECT_FALSE(line.contains(name)) << name;
+  }
+}
+
+TEST(RunLog, ReadsItsOwnLines) {
+  const std::string text = to_json(full_entry()).dump();
+  EXPECT_EQ(to_json(from_json(Json::parse(text))).dump(), text);
+}
+
+class CutLines : public ::testing::Test {
+ protected:
+  void write(const std::string& text) { write_file_atomically(path_, text); }
+  ScratchFolder folder_;
+  const std::filesystem::path path_ = folder_ / "log.jsonl";
+  const std::string line_[3] = {"{\"iteration\":0}\n", "{\"iteration\":1}\n", "{\"iteration\":2}\n"};
+};
+
+TEST_F(CutLines, DropsIterationsThatAreNotInTheCheckpoint) {
+  write(line_[0] + line_[1] + line_[2]);
+  EXPECT_EQ(cut_lines(path_, 2).count, 2);
+  EXPECT_EQ(read_file(path_), line_[0] + line_[1]);
+  EXPECT_EQ(cut_lines(path_, 0).count, 0);
+  EXPECT_EQ(read_file(path_), "");
+}
+
+TEST_F(CutLines, DropsATornLine) {
+  for (const std::string torn : {"{\"iter", "{\"iteration\":2", "{\"iteration\":2}", "\0\0\0\n"}) {
+    write(line_[0] + line_[1] + torn);
+    EXPECT_EQ(cut_lines(path_, 3).count, 2) << torn;
+    EXPECT_EQ(read_file(path_), line_[0] + line_[1]) << torn;
+  }
+}
+
+TEST_F(CutLines, TouchesNothingWhenNothingIsToCut) {
+  write(line_[0] + line_[1]);
+  const auto before = std::filesystem::last_write_time(path_);
+  const KeptLines kept = cut_lines(path_, 2);
+  EXPECT_EQ(kept.last->at("iteration"), 1);
+  EXPECT_EQ(std::filesystem::last_write_time(path_), before);
+}
+
+TEST(LineFile, AppendsAfterWhatIsThere) {
+  const ScratchFolder folder;
+  for (int i = 0; i < 2; ++i) LineFile(folder / "x").append(Json{{"i", i}});
+  EXPECT_EQ(read_file(folder / "x"), "{\"i\":0}\n{\"i\":1}\n");
+}
+
+}  // namespace
+}  // namespace cgpo

@@ -1,0 +1,192 @@
+#include "cgpo/run/training.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/base/file.hpp"
+
+#include "fake_algorithm.hpp"
+#include "scratch_folder.hpp"
+
+namespace cgpo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+// Feasible up to 8: the best policies so far are those of iterations 1, then 3; 2 and 4 cost too much, 5 is undefined.
+const std::vector<Measured> kScript = {{9.0, 9.0},  {1.0, 7.0},  {5.0, 8.1}, {2.0, 8.0},
+                                       {99.0, 9.0}, {kNan, 1.0}, {1.5, 0.0}, {2.0, 1.0}};
+
+class TrainingTest : public ::testing::Test {
+ protected:
+  Configuration configuration(int iterations) const {
+    ConfigurationRequest request;
+    request.task = "function";
+    request.sets = {parse_assignment("iterations=" + std::to_string(iterations))};
+    return resolve_configuration(request);
+  }
+
+  // Starts or continues the run called `name`; stops after `stop_after` iterations, as if by a signal.
+  TrainingResult train(const std::string& name, int iterations, bool resume = false, int stop_after = 1000) {
+    const RunFolder folder(scratch_ / name, resume ? FolderMode::kResume : FolderMode::kNew);
+    auto algorithm = std::make_unique<FakeAlgorithm>(kScript);
+    std::atomic<int> stop{0};
+    algorithm->after_iteration = [&](int iteration) { stop = iteration + 1 >= stop_after ? 15 : 0; };
+    const Configuration wanted = configuration(iterations);
+    if (!resume) folder.begin(wanted);
+    Training training = resume ? Training::resume(std::move(algorithm), wanted, folder)
+                               : Training::start(std::move(algorithm), wanted, folder);
+    std::FILE* nowhere = std::fopen("/dev/null", "w");
+    Progress progress(nowhere, false, iterations);
+    TrainingResult result = training.run(progress, stop);
+    std::fclose(nowhere);
+    return result;
+  }
+
+  std::string log_without_seconds(const std::string& name) const {
+    std::istringstream text(read_file(RunPaths{scratch_ / name}.log()));
+    std::string result;
+    for (std::string line; std::getline(text, line);) {
+      Json entry = Json::parse(line);
+      entry.erase("seconds");
+      result += entry.dump() + "\n";
+    }
+    return result;
+  }
+
+  void expect_same_run(const std::string& a, const std::string& b) const {
+    const RunPaths left{scratch_ / a};
+    const RunPaths right{scratch_ / b};
+    EXPECT_EQ(read_file(left.checkpoint()), read_file(right.checkpoint()));
+    EXPECT_EQ(read_file(left.best()), read_file(right.best()));
+    EXPECT_EQ(log_without_seconds(a), log_without_seconds(b));
+  }
+
+  ScratchFolder scratch_;
+};
+
+TEST_F(TrainingTest, WritesALineAnIteration) {
+  const TrainingResult result = train("run", 8);
+  EXPECT_TRUE(result.finished);
+  EXPECT_EQ(result.iterations, 8);
+  EXPECT_EQ(result.last->report.steps, 80);
+  EXPECT_EQ(cut_lines(RunPaths{scratch_ / "run"}.log(), 100).count, 8);
+  EXPECT_EQ(cut_lines(RunPaths{scratch_ / "run"}.timing(), 100).count, 8);
+}
+
+TEST_F(TrainingTest, BestHoldsThePolicyThatWasMeasured) {
+  train("run", 8);
+  const Tensors best = read_tensors(RunPaths{scratch_ / "run"}.best());
+  // Iteration 3 measured the state that three updates had made; 2.0 again in iteration 7 is not better.
+  FakeAlgorithm reference(kScript);
+  for (int i = 0; i < 3; ++i) reference.iterate();
+  EXPECT_EQ(best.number("state"), reference.state());
+  EXPECT_EQ(best.integer("iteration"), 3);
+  EXPECT_EQ(best.metadata.at("return"), "2");
+  EXPECT_EQ(best.metadata.at("costs"), "8");
+}
+
+TEST_F(TrainingTest, WithoutAFeasiblePolicyThereIsNoBest) {
+  train("run", 1);
+  EXPECT_FALSE(fs::exists(RunPaths{scratch_ / "run"}.best()));
+}
+
+TEST_F(TrainingTest, InterruptedAnywhereItContinuesBitForBit) {
+  train("whole", 8);
+  for (int cut = 1; cut < 8; ++cut) {
+    const std::string name = "cut" + std::to_string(cut);
+    const TrainingResult first = train(name, 8, false, cut);
+    EXPECT_FALSE(first.finished);
+    EXPECT_EQ(first.iterations, cut);
+    EXPECT_TRUE(train(name, 8, true).finished);
+    expect_same_run("whole", name);
+  }
+}
+
+// A crash between log and checkpoint, a torn line, and a best policy that is newer than the checkpoint.
+TEST_F(TrainingTest, CrashBetweenFilesIsMended) {
+  train("whole", 8);
+  train("crashed", 8, false, 3);
+  const RunPaths paths{scratch_ / "crashed"};
+  const std::string checkpoint = read_file(paths.checkpoint());
+  train("crashed", 8, true, 5);                           // writes best (iteration 3) and two more lines …
+  write_file_atomically(paths.checkpoint(), checkpoint);  // … that the checkpoint does not know of
+  write_file_atomically(paths.log(), read_file(paths.log()) + "{\"iteration\":5,\"st");
+  train("crashed", 8, true);
+  expect_same_run("whole", "crashed");
+}
+
+TEST_F(TrainingTest, SecondsGoOnAcrossSessions) {
+  train("run", 8, false, 3);
+  const RunPaths paths{scratch_ / "run"};
+  std::string log = read_file(paths.log());
+  const std::size_t last = log.rfind("\"seconds\":") + 10;
+  log.replace(last, log.find(',', last) - last, "1000.0");
+  write_file_atomically(paths.log(), log);
+  EXPECT_GE(train("run", 8, true).last->seconds, 1000.0);
+}
+
+TEST_F(TrainingTest, FinishedRunIsLeftAlone) {
+  train("run", 8);
+  const RunPaths paths{scratch_ / "run"};
+  std::map<fs::path, fs::file_time_type> before;
+  for (const auto& entry : fs::directory_iterator(paths.folder))
+    before[entry.path()] = fs::last_write_time(entry.path());
+  const TrainingResult result = train("run", 8, true);
+  EXPECT_TRUE(result.finished);
+  EXPECT_EQ(result.last->report.iteration, 7);
+  for (const auto& [path, time] : before) EXPECT_EQ(fs::last_write_time(path), time) << path;
+}
+
+TEST_F(TrainingTest, MoreIterationsContinueAFinishedRun) {
+  train("whole", 8);
+  train("run", 5);
+  train("run", 8, true);
+  expect_same_run("whole", "run");
+}
+
+TEST_F(TrainingTest, LogIsNotCutBeforeTheRunGoesOn) {
+  train("run", 8, false, 5);
+  const RunPaths paths{scratch_ / "run"};
+  write_file_atomically(paths.log(), read_file(paths.log()) + "torn");
+  {
+    const RunFolder folder(paths.folder, FolderMode::kResume);
+    Training::resume(std::make_unique<FakeAlgorithm>(kScript), configuration(8), folder);
+  }
+  EXPECT_TRUE(read_file(paths.log()).ends_with("torn"));
+}
+
+TEST_F(TrainingTest, ShortenedLogIsRefused) {
+  train("run", 8, false, 5);
+  write_file_atomically(RunPaths{scratch_ / "run"}.log(), "");
+  EXPECT_THROW(train("run", 8, true), UserError);
+}
+
+TEST_F(TrainingTest, WarmStartTakesTheBestPolicy) {
+  train("teacher", 8);
+  Configuration student = configuration(8);
+  student.init = (scratch_ / "teacher").string();
+  FakeAlgorithm algorithm(kScript);
+  start_from(algorithm, student);
+  EXPECT_EQ(algorithm.state(), read_tensors(RunPaths{scratch_ / "teacher"}.best()).number("state"));
+  EXPECT_EQ(algorithm.iteration(), 0);
+  student.init = (scratch_ / "nobody").string();
+  EXPECT_THROW(start_from(algorithm, student), UserError);
+}
+
+TEST(Feasible, NeedsEveryCostWithinItsLimit) {
+  IterationReport report;
+  report.costs = {1.0, 2.0};
+  report.limits = {1.0, std::numeric_limits<double>::infinity()};
+  EXPECT_TRUE(is_feasible(report));
+  report.costs[0] = 1.1;
+  EXPECT_FALSE(is_feasible(report));
+  report.costs[0] = kNan;
+  EXPECT_FALSE(is_feasible(report));
+}
+
+}  // namespace
+}  // namespace cgpo
