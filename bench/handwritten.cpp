@@ -1,11 +1,11 @@
 // The random expressions as plain loops over the same arrays, compiled for each instruction set.
-#include "random_expression.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "cgpo/base/vectorise.hpp"
 #include "cgpo/math/elementary.hpp"
+
+#include "random_expression.hpp"
 
 namespace cgpo::bench::CGPO_ISA {
 namespace {
@@ -66,12 +66,20 @@ void run_arrays(const float* const* inputs, float* const* outputs, int lanes) {
 
 void arithmetic_arrays(const float* const* inputs, float* const* outputs, int lanes);
 void with_functions_arrays(const float* const* inputs, float* const* outputs, int lanes);
-void arithmetic_arrays(const float* const* inputs, float* const* outputs, int lanes) { run_arrays<Arithmetic>(inputs, outputs, lanes); }
-void with_functions_arrays(const float* const* inputs, float* const* outputs, int lanes) { run_arrays<WithFunctions>(inputs, outputs, lanes); }
+void arithmetic_arrays(const float* const* inputs, float* const* outputs, int lanes) {
+  run_arrays<Arithmetic>(inputs, outputs, lanes);
+}
+void with_functions_arrays(const float* const* inputs, float* const* outputs, int lanes) {
+  run_arrays<WithFunctions>(inputs, outputs, lanes);
+}
 
 void arithmetic(const float* const* inputs, float* const* outputs, int lanes);
 void with_functions(const float* const* inputs, float* const* outputs, int lanes);
-void arithmetic(const float* const* inputs, float* const* outputs, int lanes) { run<Arithmetic>(inputs, outputs, lanes); }
-void with_functions(const float* const* inputs, float* const* outputs, int lanes) { run<WithFunctions>(inputs, outputs, lanes); }
+void arithmetic(const float* const* inputs, float* const* outputs, int lanes) {
+  run<Arithmetic>(inputs, outputs, lanes);
+}
+void with_functions(const float* const* inputs, float* const* outputs, int lanes) {
+  run<WithFunctions>(inputs, outputs, lanes);
+}
 
 }  // namespace cgpo::bench::CGPO_ISA

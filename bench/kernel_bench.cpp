@@ -1,23 +1,23 @@
 // The interpreter beside the same expression written by hand, over the same arrays, with the same instruction set.
+#include <benchmark/benchmark.h>
 #include <string>
 #include <vector>
-
-#include <benchmark/benchmark.h>
 
 #include "cgpo/base/random.hpp"
 #include "cgpo/graph/lower.hpp"
 #include "cgpo/graph/traced.hpp"
 #include "cgpo/kernel/interpreter.hpp"
+
 #include "random_expression.hpp"
 
 namespace cgpo::bench {
 
-#define CGPO_DECLARE(isa)                                                                          \
-  namespace isa {                                                                                  \
-  void arithmetic(const float* const* inputs, float* const* outputs, int lanes);                   \
-  void with_functions(const float* const* inputs, float* const* outputs, int lanes);               \
-  void arithmetic_arrays(const float* const* inputs, float* const* outputs, int lanes);            \
-  void with_functions_arrays(const float* const* inputs, float* const* outputs, int lanes);        \
+#define CGPO_DECLARE(isa)                                                                   \
+  namespace isa {                                                                           \
+  void arithmetic(const float* const* inputs, float* const* outputs, int lanes);            \
+  void with_functions(const float* const* inputs, float* const* outputs, int lanes);        \
+  void arithmetic_arrays(const float* const* inputs, float* const* outputs, int lanes);     \
+  void with_functions_arrays(const float* const* inputs, float* const* outputs, int lanes); \
   }
 CGPO_DECLARE(baseline)
 #ifdef CGPO_X86
@@ -33,7 +33,9 @@ struct TracedMath {
   static Traced sqrt(const Traced& a) { return Traced::make(Op::kSqrt, a); }
   static Traced sin(const Traced& a) { return Traced::make(Op::kSin, a); }
   static Traced tanh(const Traced& a) { return Traced::make(Op::kTanh, a); }
-  static Traced select(const Traced& condition, const Traced& a, const Traced& b) { return make(Op::kSelect, condition, a, b); }
+  static Traced select(const Traced& condition, const Traced& a, const Traced& b) {
+    return make(Op::kSelect, condition, a, b);
+  }
 
  private:
   static Traced make(Op op, const Traced& a, const Traced& b, const Traced& c) { return Traced::make(op, a, b, c); }
@@ -71,7 +73,7 @@ void run_handwritten(benchmark::State& state, Function function) {
     benchmark::ClobberMemory();
   }
   state.counters["ns_per_lane"] = benchmark::Counter(static_cast<double>(state.iterations() * lanes) * 1e-9,
-                                                      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+                                                     benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 void run_interpreter(benchmark::State& state, const Graph& graph, Isa isa) {
@@ -84,7 +86,7 @@ void run_interpreter(benchmark::State& state, const Graph& graph, Isa isa) {
     benchmark::ClobberMemory();
   }
   state.counters["ns_per_lane"] = benchmark::Counter(static_cast<double>(state.iterations() * lanes) * 1e-9,
-                                                      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+                                                     benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
   state.counters["operations"] = kernel.operations();
 }
 
@@ -96,9 +98,20 @@ struct ByHand {
 void add(Isa isa, ByHand arithmetic, ByHand with_functions) {
   const std::string name = isa_name(isa);
   const auto both = [&](const std::string& expression, ByHand by_hand, const Graph& graph) {
-    benchmark::RegisterBenchmark((expression + "/one_loop/" + name).c_str(), [=](benchmark::State& s) { run_handwritten(s, by_hand.fused); })->Arg(32)->Arg(128)->Arg(1024);
-    benchmark::RegisterBenchmark((expression + "/loop_an_operation/" + name).c_str(), [=](benchmark::State& s) { run_handwritten(s, by_hand.arrays); })->Arg(128)->Arg(1024);
-    benchmark::RegisterBenchmark((expression + "/interpreter/" + name).c_str(), [=](benchmark::State& s) { run_interpreter(s, graph, isa); })->Arg(32)->Arg(128)->Arg(1024);
+    benchmark::RegisterBenchmark((expression + "/one_loop/" + name).c_str(),
+                                 [=](benchmark::State& s) { run_handwritten(s, by_hand.fused); })
+        ->Arg(32)
+        ->Arg(128)
+        ->Arg(1024);
+    benchmark::RegisterBenchmark((expression + "/loop_an_operation/" + name).c_str(),
+                                 [=](benchmark::State& s) { run_handwritten(s, by_hand.arrays); })
+        ->Arg(128)
+        ->Arg(1024);
+    benchmark::RegisterBenchmark((expression + "/interpreter/" + name).c_str(),
+                                 [=](benchmark::State& s) { run_interpreter(s, graph, isa); })
+        ->Arg(32)
+        ->Arg(128)
+        ->Arg(1024);
   };
   both("arithmetic", arithmetic, trace<Arithmetic>());
   both("with_functions", with_functions, trace<WithFunctions>());
@@ -110,10 +123,14 @@ void add(Isa isa, ByHand arithmetic, ByHand with_functions) {
 int main(int argc, char** argv) {
   using namespace cgpo;
   using namespace cgpo::bench;
-  add(Isa::kBaseline, {baseline::arithmetic, baseline::arithmetic_arrays}, {baseline::with_functions, baseline::with_functions_arrays});
+  add(Isa::kBaseline, {baseline::arithmetic, baseline::arithmetic_arrays},
+      {baseline::with_functions, baseline::with_functions_arrays});
 #ifdef CGPO_X86
-  if (best_isa() >= Isa::kAvx2) add(Isa::kAvx2, {avx2::arithmetic, avx2::arithmetic_arrays}, {avx2::with_functions, avx2::with_functions_arrays});
-  if (best_isa() >= Isa::kAvx512) add(Isa::kAvx512, {avx512::arithmetic, avx512::arithmetic_arrays}, {avx512::with_functions, avx512::with_functions_arrays});
+  if (best_isa() >= Isa::kAvx2)
+    add(Isa::kAvx2, {avx2::arithmetic, avx2::arithmetic_arrays}, {avx2::with_functions, avx2::with_functions_arrays});
+  if (best_isa() >= Isa::kAvx512)
+    add(Isa::kAvx512, {avx512::arithmetic, avx512::arithmetic_arrays},
+        {avx512::with_functions, avx512::with_functions_arrays});
 #endif
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

@@ -1,5 +1,5 @@
-// Random expressions fixed at compile time, as templates over the scalar: traced they are the interpreter's program, run
-// on plain floats in a loop they are the same expression written by hand.
+// Random expressions fixed at compile time, as templates over the scalar: traced they are the interpreter's program,
+// run on plain floats in a loop they are the same expression written by hand.
 #pragma once
 
 #include <array>
@@ -85,7 +85,7 @@ struct RandomExpression {
     const auto& b = v[kLine.b];
     const auto& c = v[kLine.c];
     auto& y = v[kInputs + I];
-  CGPO_INDEPENDENT
+    CGPO_INDEPENDENT
     for (int l = 0; l < Lanes; ++l) {
       using S = std::remove_cvref_t<decltype(y[0])>;
       if constexpr (kLine.kind == Kind::kMultiplyAdd) y[l] = Math::fma(a[l], S(0.5), b[l]);

@@ -62,7 +62,7 @@ void ActorCritic<Real>::update_normaliser() {
 }
 
 template <class Real>
-std::vector<FitReport> ActorCritic<Real>::fit_critics(int iteration) {
+std::vector<FitReport> ActorCritic<Real>::fit_critics(int iteration, const std::vector<RowStore<Real>>* slopes) {
   // One table of inputs for all critics: sample t·N + environment.
   table_.resize(context.task->spec().observations + 1, horizon * batch.environments);
   context.pool->run(static_cast<int>(batch.blocks.size()), [&](int b) {
@@ -73,12 +73,12 @@ std::vector<FitReport> ActorCritic<Real>::fit_critics(int iteration) {
     }
   });
   std::vector<FitReport> reports(static_cast<std::size_t>(signals()));
-  context.pool->run(signals(), [&](int k) { fit_critic(k, iteration, reports[static_cast<std::size_t>(k)]); });
+  context.pool->run(signals(), [&](int k) { fit_critic(k, iteration, slopes, reports[static_cast<std::size_t>(k)]); });
   return reports;
 }
 
 template <class Real>
-void ActorCritic<Real>::fit_critic(int k, int iteration, FitReport& report) {
+void ActorCritic<Real>::fit_critic(int k, int iteration, const std::vector<RowStore<Real>>* slopes, FitReport& report) {
   const CriticSettings& settings = context.settings.critic;
   Critic<Real>& critic = critics[static_cast<std::size_t>(k)];
   CriticMemory& memory = memory_[static_cast<std::size_t>(k)];
@@ -106,9 +106,15 @@ void ActorCritic<Real>::fit_critic(int k, int iteration, FitReport& report) {
   if (memory.chosen.empty()) return;  // every environment diverged
   const FitSamples<Real> samples{table_, memory.all_targets, memory.chosen};
   critic.rescale_to(samples);
+  SlopeLoss<Real>* slope_loss = nullptr;
+  if (slopes != nullptr) {
+    if (memory.slopes == nullptr) memory.slopes = std::make_unique<SlopeTargets<Real>>(*simulator, settings.batch);
+    memory.slopes->set(batch, *slopes, k, memory.chosen, normaliser, settings.sobolev);
+    slope_loss = memory.slopes.get();
+  }
   report = critic.fit(samples, {settings.steps, settings.batch, settings.learning_rate},
                       {context.seed, static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(k)},
-                      *memory.workspace);
+                      *memory.workspace, slope_loss);
 }
 
 template <class Real>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/algorithms/slope_targets.hpp"
 #include "cgpo/nn/critic.hpp"
 #include "cgpo/rollout/collect.hpp"
 
@@ -34,8 +35,9 @@ struct ActorCritic {
   void collect_episodes(int iteration);
   // Merges the batch's observations; the first layers take the change up, so that no network's function moves.
   void update_normaliser();
-  // TD(λ) targets from the critics as they are, then a fit of each.
-  std::vector<FitReport> fit_critics(int iteration);
+  // TD(λ) targets from the critics as they are, then a fit of each. With slopes (FirstOrderGradient::state_slopes) the
+  // fit minds them too, by the weight critic.sobolev.
+  std::vector<FitReport> fit_critics(int iteration, const std::vector<RowStore<Real>>* slopes = nullptr);
 
   void save(Tensors& tensors) const;
   void load(const Tensors& tensors);
@@ -47,8 +49,9 @@ struct ActorCritic {
     AlignedVector<Real> all_targets;           // of the table's samples
     std::vector<std::uint32_t> chosen;         // samples that count for the signal
     std::unique_ptr<CriticWorkspace<Real>> workspace;
+    std::unique_ptr<SlopeTargets<Real>> slopes;
   };
-  void fit_critic(int signal, int iteration, FitReport& report);
+  void fit_critic(int signal, int iteration, const std::vector<RowStore<Real>>* slopes, FitReport& report);
 
   SampleTable<Real> table_;
   std::vector<CriticMemory> memory_;  // [signal]

@@ -106,7 +106,11 @@ class Cgpo final : public Algorithm {
   }
 
   void fit_critics(IterationReport& report) {
-    for (const FitReport& fit : parts_.fit_critics(iteration_)) {
+    const std::vector<RowStore<float>>* slopes = nullptr;
+    if (settings_.critic.sobolev > 0.0) {
+      slopes = &first_order_->state_slopes(parts_.batch, parts_.actor(), parts_.critics, *parts_.context.pool);
+    }
+    for (const FitReport& fit : parts_.fit_critics(iteration_, slopes)) {
       report.critic_losses.push_back(fit.loss);
       report.critic_explained.push_back(fit.explained_variance);
     }

@@ -25,6 +25,7 @@ struct CriticSettings {
   int batch = 512;  // samples a step
   double lambda = 0.95;
   CriticTargets targets = CriticTargets::kWindow;
+  double sobolev = 0.0;   // weight of the slope's error beside the value's; 0: values only
   bool fit_first = true;  // before the gradient of the same iteration is taken; false: after the update, as printed
 };
 

@@ -118,6 +118,7 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
                                 {.rows = observation_adjoint});
           actor.normaliser.scale_adjoint(observation_adjoint, lanes);
         }
+        if (keeps_slopes_) keep_slopes(block, t, w, slopes_[index]);
         std::swap(w.next_state_adjoint, w.state_adjoint);
       }
       for (int k = 0; k < signals; ++k) {
@@ -125,6 +126,40 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
                                          std::as_const(w.deltas[static_cast<std::size_t>(k)]).view(),
                                          block_sums_[static_cast<std::size_t>(k)][index], columns);
       }
+    }
+  }
+}
+
+template <class Real>
+const std::vector<RowStore<Real>>& FirstOrderGradient<Real>::state_slopes(const Batch<Real>& batch,
+                                                                          const Actor<Real>& actor,
+                                                                          std::span<const Critic<Real>> critics,
+                                                                          ThreadPool& pool) {
+  if (slopes_.empty()) {
+    for (const auto& block : batch.blocks) {
+      slopes_.emplace_back(simulator_.signals() * simulator_.task().spec().states, block.horizon * block.lanes());
+    }
+  }
+  keeps_slopes_ = true;
+  estimate(batch, actor, critics, pool);
+  keeps_slopes_ = false;
+  return slopes_;
+}
+
+// ds-part of the step plus Oᵀ times what came through the policy's input.
+template <class Real>
+void FirstOrderGradient<Real>::keep_slopes(const TrajectoryBlock<Real>& block, int t, Workspace& w,
+                                           RowStore<Real>& slopes) const {
+  const TaskSpec& spec = simulator_.task().spec();
+  const int column = block.column(t);
+  for (int k = 0; k < simulator_.signals(); ++k) {
+    const Rows<Real> result = slopes.view().from_row(k * spec.states).from_column(column);
+    simulator_.observe_pull_back(block.states.view().from_column(column),
+                                 std::as_const(w.observation_adjoint).view().from_row(k * spec.observations), result,
+                                 block.lanes(), w.simulator);
+    for (int i = 0; i < spec.states; ++i) {
+      const Real* const direct = w.state_adjoint.view().row(k * spec.states + i);
+      for (int lane = 0; lane < block.lanes(); ++lane) result.row(i)[lane] += direct[lane];
     }
   }
 }

@@ -30,6 +30,12 @@ class FirstOrderGradient {
   const GradientEstimate& estimate(const Batch<Real>& batch, const Actor<Real>& actor,
                                    std::span<const Critic<Real>> critics, ThreadPool& pool);
 
+  // The same sweep, kept for what it says of the states instead of the parameters: for each block, rows
+  // [signals · states × T·B] of dL_w/ds_t, the total derivative along the policy from s_t to the end of its window. It
+  // is what the slope of an exact V would be.
+  const std::vector<RowStore<Real>>& state_slopes(const Batch<Real>& batch, const Actor<Real>& actor,
+                                                  std::span<const Critic<Real>> critics, ThreadPool& pool);
+
  private:
   struct Workspace {
     SimulatorScratch<Real> simulator;
@@ -50,7 +56,11 @@ class FirstOrderGradient {
                     std::span<const Critic<Real>> critics, Workspace& workspace) const;
   void cut(const TrajectoryBlock<Real>& block, int t, Workspace& workspace) const;
 
+  void keep_slopes(const TrajectoryBlock<Real>& block, int t, Workspace& workspace, RowStore<Real>& slopes) const;
+
   const Simulator<Real>& simulator_;
+  bool keeps_slopes_ = false;
+  std::vector<RowStore<Real>> slopes_;  // [block]
   int window_;
   int segment_;                        // steps whose policy activations are held at once; divides the window
   std::vector<Workspace> workspaces_;  // one a block

@@ -27,6 +27,15 @@ CriticWorkspace<Real>::CriticWorkspace(const Mlp<Real>& mlp, int columns_in)
       index(columns) {}
 
 template <class Real>
+void CriticWorkspace<Real>::add_slope_memory(const Mlp<Real>& mlp) {
+  slope.resize(mlp.shape().inputs, columns);
+  direction.resize(mlp.shape().inputs, columns);
+  slope_deltas.resize(mlp.unit_count(), columns);
+  tangents.resize(mlp.unit_count(), columns);
+  tangent_units.resize(mlp.unit_count(), columns);
+}
+
+template <class Real>
 Critic<Real>::Critic(int observations, std::vector<int> hidden, int horizon)
     : mlp_(critic_shape(observations, std::move(hidden))),
       horizon_(horizon),
@@ -121,7 +130,8 @@ void Critic<Real>::value_gradient(Rows<const Real> x, int t, const Real* weights
 // loss = mean of (y - z)^2, z = (target - offset)/scale, so dy = 2 (y - z) / samples. A Sobolev term, which also fits
 // dV/dx, would add its own seed here (a second backward pass through the input adjoint).
 template <class Real>
-double Critic<Real>::minibatch_gradient(int samples, CriticWorkspace<Real>& workspace) const {
+double Critic<Real>::minibatch_gradient(int samples, CriticWorkspace<Real>& workspace,
+                                        SlopeLoss<Real>* slope_loss) const {
   const Rows<Real> units = workspace.units.view();
   const Rows<Real> deltas = workspace.deltas.view();
   mlp_.forward(parameters_, workspace.inputs.view(), units, samples);
@@ -136,8 +146,19 @@ double Critic<Real>::minibatch_gradient(int samples, CriticWorkspace<Real>& work
     squares += static_cast<double>(error) * static_cast<double>(error);
     dy[j] = seed * error;
   }
-  mlp_.backward(parameters_, units, deltas, samples);
   std::fill(workspace.gradient.begin(), workspace.gradient.end(), 0.0);
+  if (slope_loss == nullptr) {
+    mlp_.backward(parameters_, units, deltas, samples);
+  } else {
+    if (workspace.slope.columns() == 0) workspace.add_slope_memory(mlp_);
+    const Rows<Real> slope_deltas = workspace.slope_deltas.view();
+    std::fill_n(slope_deltas.row(mlp_.output_offset()), samples, Real(1));
+    mlp_.backward(parameters_, units, slope_deltas, samples, {.rows = workspace.slope.view()});
+    slope_loss->evaluate(workspace.slope.view(), std::span<const std::uint32_t>(workspace.index).first(samples), scale_,
+                         workspace.direction.view());  // the row of t/T stays 0
+    mlp_.backward_with_slope(parameters_, units, slope_deltas, workspace.direction.view(), workspace.tangents.view(),
+                             workspace.tangent_units.view(), deltas, workspace.gradient, samples);
+  }
   mlp_.accumulate_gradient(workspace.inputs.view(), units, deltas, workspace.gradient, samples);
   return squares / samples;
 }
@@ -158,7 +179,7 @@ void Critic<Real>::draw(const FitSamples<Real>& samples, const FitKey& key, int 
 
 template <class Real>
 FitReport Critic<Real>::fit(const FitSamples<Real>& samples, const FitOptions& options, const FitKey& key,
-                            CriticWorkspace<Real>& workspace) {
+                            CriticWorkspace<Real>& workspace, SlopeLoss<Real>* slope_loss) {
   check(samples.table.features() == mlp_.shape().inputs, "the table holds [x; t/T]");
   check(std::ssize(samples.targets) == samples.table.samples(), "every sample has a target");
   check(options.batch > 0 && options.batch <= workspace.columns, "a minibatch fits the workspace");
@@ -171,7 +192,7 @@ FitReport Critic<Real>::fit(const FitSamples<Real>& samples, const FitOptions& o
   const int first_reported = std::max(0, options.steps - kReported);
   for (int step = 0; step < options.steps; ++step) {
     draw(samples, key, step, options.batch, workspace);
-    const double loss = minibatch_gradient(options.batch, workspace);
+    const double loss = minibatch_gradient(options.batch, workspace, slope_loss);
     adam_.step(parameters_, workspace.gradient, options.learning_rate);
     loss_sum += loss;
     if (step < first_reported) continue;

@@ -20,11 +20,15 @@ namespace cgpo {
 template <class Real>
 struct CriticWorkspace {
   CriticWorkspace(const Mlp<Real>& mlp, int columns);
+  void add_slope_memory(const Mlp<Real>& mlp);
 
   int columns;
   RowStore<Real> inputs;  // [observations + 1 x columns]
   RowStore<Real> units;
   RowStore<Real> deltas;
+  // For a loss on the slope; sized when one is first used.
+  RowStore<Real> slope, direction;  // [observations + 1 x columns]
+  RowStore<Real> slope_deltas, tangents, tangent_units;
   AlignedVector<double> gradient;
   AlignedVector<Real> targets;
   std::vector<std::uint32_t> index;
@@ -46,6 +50,17 @@ struct FitSamples {
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(chosen ? chosen->size() : targets.size()); }
   std::uint32_t sample(std::uint32_t i) const { return chosen ? (*chosen)[i] : i; }
+};
+
+// A further term of the loss: what is known of V's slope (Sobolev training).
+template <class Real>
+class SlopeLoss {
+ public:
+  virtual ~SlopeLoss() = default;
+  // slope [observations x count] is the network's dmlp/dx at these samples, in scaled units (dV/dx / scale). Fills
+  // direction, the derivative of the term with respect to it, and returns the term.
+  virtual double evaluate(Rows<const Real> slope, std::span<const std::uint32_t> samples, double scale,
+                          Rows<Real> direction) = 0;
 };
 
 // Which numbers the fit draws: streams (seed, kMinibatch, iteration, critic, step).
@@ -93,13 +108,14 @@ class Critic {
   void value_gradient(Rows<const Real> x, int t, const Real* weights, Rows<Real> adjoint, int samples,
                       CriticWorkspace<Real>& workspace, Real* out = nullptr) const;
 
-  // One minibatch, already in workspace.inputs and workspace.targets (target units): returns the mean squared error in
-  // scaled units, (mlp - (target - offset)/scale)^2, and leaves its gradient in workspace.gradient.
-  double minibatch_gradient(int samples, CriticWorkspace<Real>& workspace) const;
+  // One minibatch, already in workspace.inputs, .index and .targets (target units): returns the mean squared error in
+  // scaled units, (mlp - (target - offset)/scale)^2, and leaves its gradient in workspace.gradient, that of slope_loss
+  // included if there is one.
+  double minibatch_gradient(int samples, CriticWorkspace<Real>& workspace, SlopeLoss<Real>* slope_loss = nullptr) const;
 
   // `steps` steps of Adam on minibatches drawn with replacement; the workspace must have `batch` columns.
   FitReport fit(const FitSamples<Real>& samples, const FitOptions& options, const FitKey& key,
-                CriticWorkspace<Real>& workspace);
+                CriticWorkspace<Real>& workspace, SlopeLoss<Real>* slope_loss = nullptr);
 
   void fold_input_change(const InputScale& before, const InputScale& after);
 

@@ -187,9 +187,9 @@ void product(const Real* weight, std::ptrdiff_t weight_stride, const Real* bias,
       const auto bias_of = [&](int r) { return begin == Start::kBias ? bias + r : nullptr; };
       int row = 0;
       for (; row + kRowTile <= outputs; row += kRowTile) {
-        affine_tile<Real, kRowTile, kTransposed>(w + row * (kTransposed ? 1 : weight_stride), weight_stride, bias_of(row),
-                                                 panel, y.data + row * y.stride + column, y.stride, depth, columns,
-                                                 begin);
+        affine_tile<Real, kRowTile, kTransposed>(w + row * (kTransposed ? 1 : weight_stride), weight_stride,
+                                                 bias_of(row), panel, y.data + row * y.stride + column, y.stride, depth,
+                                                 columns, begin);
       }
       affine_rest<Real, kRowTile - 1, kTransposed>(outputs - row, w + row * (kTransposed ? 1 : weight_stride),
                                                    weight_stride, bias_of(row), panel, y.data + row * y.stride + column,

@@ -94,6 +94,43 @@ void Mlp<Real>::backward(std::span<const Real> parameters, Rows<const Real> unit
 }
 
 template <class Real>
+void Mlp<Real>::backward_with_slope(std::span<const Real> parameters, Rows<const Real> units,
+                                    Rows<const Real> slope_deltas, Rows<const Real> direction, Rows<Real> tangents,
+                                    Rows<Real> tangent_units, Rows<Real> deltas, std::span<double> gradient,
+                                    int samples) const {
+  check(std::ssize(parameters) == parameter_count_ && std::ssize(gradient) == parameter_count_,
+        "parameters and gradient fit the shape");
+  Rows<const Real> tangent = direction;
+  for (int l = 0; l < layers(); ++l) {
+    const Layer& layer = layers_[l];
+    dense::outer_accumulate<Real>(slope_deltas.from_row(layer.unit), tangent, gradient.data() + layer.weight, nullptr,
+                                  layer.outputs, layer.inputs, samples);
+    if (l + 1 == layers()) break;
+    const Rows<Real> z = tangents.from_row(layer.unit);
+    const Rows<Real> h = tangent_units.from_row(layer.unit);
+    dense::affine<Real>(parameters.data() + layer.weight, nullptr, tangent, z, layer.outputs, layer.inputs, samples);
+    for (int i = 0; i < layer.outputs; ++i) std::copy_n(z.row(i), samples, h.row(i));
+    dense::tanh_adjoint<Real>(units.from_row(layer.unit), h, layer.outputs, samples);
+    tangent = h;
+  }
+  for (int l = layers() - 1; l > 0; --l) {
+    const Layer& layer = layers_[l];
+    const int below = layers_[l - 1].unit;
+    const Rows<Real> delta = deltas.from_row(below);
+    dense::affine_transposed<Real>(parameters.data() + layer.weight, deltas.from_row(layer.unit), delta, layer.outputs,
+                                   layer.inputs, samples);
+    dense::tanh_adjoint<Real>(units.from_row(below), delta, layer.inputs, samples);
+    for (int i = 0; i < layer.inputs; ++i) {
+      const Real* const h = units.row(below + i);
+      const Real* const z = tangents.row(below + i);
+      const Real* const p = slope_deltas.row(below + i);
+      Real* const d = delta.row(i);
+      for (int j = 0; j < samples; ++j) d[j] -= Real(2) * h[j] * z[j] * p[j];
+    }
+  }
+}
+
+template <class Real>
 void Mlp<Real>::accumulate_gradient(Rows<const Real> x, Rows<const Real> units, Rows<const Real> deltas,
                                     std::span<double> gradient, int samples) const {
   check(std::ssize(gradient) == parameter_count_, "the gradient fits the shape");

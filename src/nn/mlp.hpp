@@ -87,6 +87,16 @@ class Mlp {
   void accumulate_gradient(Rows<const Real> x, Rows<const Real> units, Rows<const Real> deltas,
                            std::span<double> gradient, int samples) const;
 
+  // Like backward(), for a loss that also depends on the slope p = dy/dx of a single output y. slope_deltas come from a
+  // backward() seeded with 1; `direction` E [inputs x samples] is the loss's derivative with respect to p. Fills deltas
+  // (their output's rows hold dY) and adds what comes from the weights' part in p to the gradient; accumulate_gradient
+  // adds the rest. With S = 1 - H^2 and the tangents Z'_l = W_l H'_{l-1}, H'_l = S_l Z'_l, H'_{-1} = E:
+  //   D_l = S_l (W_{l+1}' D_{l+1}) - 2 H_l Z'_l P_l,   dW_l += P_l H'_{l-1}'      (P: slope_deltas)
+  // tangents and tangent_units are working memory of unit_count() rows.
+  void backward_with_slope(std::span<const Real> parameters, Rows<const Real> units, Rows<const Real> slope_deltas,
+                           Rows<const Real> direction, Rows<Real> tangents, Rows<Real> tangent_units, Rows<Real> deltas,
+                           std::span<double> gradient, int samples) const;
+
   // Row s of the jacobian (they lie row_stride apart) = sample s's own gradient: dW_l = D_l[:, s] H_{l-1}[:, s]'.
   void sample_gradients(Rows<const Real> x, Rows<const Real> units, Rows<const Real> deltas, Real* jacobian,
                         std::ptrdiff_t row_stride, int samples) const;

@@ -204,6 +204,8 @@ std::vector<Key> make_keys() {
       choice<CriticTargets>("critic.targets",
                             {{"window", CriticTargets::kWindow}, {"episode", CriticTargets::kEpisode}},
                             "how far a target's return runs", CGPO_FIELD(critic.targets)),
+      number("critic.sobolev", {.low = 0.0},
+             "weight of the error of the critics' slopes, taken from the gradient's sweep", CGPO_FIELD(critic.sobolev)),
       flag("critic.fit_first", "fit the critics before the same iteration's gradient is taken",
            CGPO_FIELD(critic.fit_first)),
 

@@ -13,6 +13,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A checkpoint that is flushed to the disk costs some 10 ms, as much as an iteration of a small task. After a sudden
+// death at most this much work is done again, with the same result.
+constexpr double kSecondsBetweenCheckpoints = 1.0;
+
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
 }
@@ -119,6 +123,8 @@ TrainingResult Training::run(Progress& progress, const std::atomic<int>& stop) {
     LineFile timing(paths_.timing());
     Clock::time_point iteration_begin = begin;
     double seconds_writing = 0.0;
+    Clock::time_point written = begin;  // when, and after how many iterations, the checkpoint was written
+    int saved = iteration();
     while (iteration() < iterations && stop == 0) {
       const std::int64_t steps = last_ ? last_->report.steps : 0;
       LogEntry entry{algorithm_->iterate(), 0.0};
@@ -131,7 +137,12 @@ TrainingResult Training::run(Progress& progress, const std::atomic<int>& stop) {
       timing.append(to_json(TimingEntry{entry.report.iteration, seconds, seconds_writing,
                                         static_cast<double>(entry.report.steps - steps) / seconds}));
       take_state();
-      write_tensors(paths_.checkpoint(), state_);
+      const bool last_one = iteration() >= iterations || stop != 0;
+      if (last_one || seconds_between(written, Clock::now()) >= kSecondsBetweenCheckpoints) {
+        write_tensors(paths_.checkpoint(), state_);
+        written = Clock::now();
+        saved = iteration();
+      }
 
       last_ = std::move(entry);
       iteration_begin = Clock::now();
@@ -140,6 +151,7 @@ TrainingResult Training::run(Progress& progress, const std::atomic<int>& stop) {
       result.steps_per_second = static_cast<double>(last_->report.steps - steps_before) / session;
       progress.show(*last_, result.steps_per_second);
     }
+    if (saved != iteration()) write_tensors(paths_.checkpoint(), state_);  // stopped just after the test above
   }
   progress.finish();
   result.iterations = iteration();

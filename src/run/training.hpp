@@ -1,8 +1,9 @@
 // The training loop: iterate, log, keep. Nothing here knows which algorithm it runs.
 //
 // After every iteration, in this order: best.safetensors if the iteration showed a better feasible policy, one line of
-// log.jsonl, checkpoint.safetensors. Whenever the process dies, the folder holds a whole checkpoint, a best policy that
-// is at least as new and a log that is at least as long; resuming cuts the log and repeats the rest bit for bit.
+// log.jsonl, and, once a second and at the end, checkpoint.safetensors. Whenever the process dies, the folder holds a
+// whole checkpoint, a best policy that is at least as new and a log that is at least as long; resuming cuts the log and
+// repeats the rest bit for bit.
 #pragma once
 
 #include <atomic>

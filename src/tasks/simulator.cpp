@@ -58,7 +58,15 @@ KernelSimulator<Real>::KernelSimulator(std::shared_ptr<const Task> task, std::ve
     : Simulator<Real>(std::move(task), std::move(costs)) {
   observe_ = compile<Real>(this->task().trace_observation(), backend);
   step_ = compile<Real>(step_graph(this->task(), this->costs()), backend);
-  if (differentiable()) adjoint_ = compile<Real>(step_adjoint_graph(this->task(), this->costs()), backend);
+  if (!differentiable()) return;
+  adjoint_ = compile<Real>(step_adjoint_graph(this->task(), this->costs()), backend);
+  const Graph observation = this->task().trace_observation();
+  ReverseRequest request{.seeds = {std::vector<int>(observation.outputs().size())},
+                         .wrt = std::vector<int>(observation.inputs().size())};
+  std::iota(request.seeds[0].begin(), request.seeds[0].end(), 0);
+  std::iota(request.wrt.begin(), request.wrt.end(), 0);
+  observe_adjoint_ = compile<Real>(differentiate(observation, request), backend);
+  observe_tangent_ = compile<Real>(differentiate_forward(observation), backend);
 }
 
 template <class Real>
@@ -104,6 +112,30 @@ void KernelSimulator<Real>::pull_back(const AdjointBatch<Real>& batch, int lanes
     push_rows(scratch.outputs, batch.action_adjoint.from_row(k * spec.actions), spec.actions);
   }
   adjoint_->run(scratch.inputs.data(), scratch.outputs.data(), lanes, scratch.kernel);
+}
+
+template <class Real>
+void KernelSimulator<Real>::observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result,
+                                              int lanes, SimulatorScratch<Real>& scratch) const {
+  const TaskSpec& spec = this->task().spec();
+  scratch.inputs.clear();
+  scratch.outputs.clear();
+  push_rows(scratch.inputs, state, spec.states);
+  push_rows(scratch.inputs, adjoint, spec.observations);
+  push_rows(scratch.outputs, result, spec.states);
+  observe_adjoint_->run(scratch.inputs.data(), scratch.outputs.data(), lanes, scratch.kernel);
+}
+
+template <class Real>
+void KernelSimulator<Real>::observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
+                                         SimulatorScratch<Real>& scratch) const {
+  const TaskSpec& spec = this->task().spec();
+  scratch.inputs.clear();
+  scratch.outputs.clear();
+  push_rows(scratch.inputs, state, spec.states);
+  push_rows(scratch.inputs, tangent, spec.states);
+  push_rows(scratch.outputs, result, spec.observations);
+  observe_tangent_->run(scratch.inputs.data(), scratch.outputs.data(), lanes, scratch.kernel);
 }
 
 template class Simulator<float>;

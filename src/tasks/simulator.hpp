@@ -53,6 +53,11 @@ class Simulator {
   virtual bool differentiable() const = 0;
   // Only if differentiable().
   virtual void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
+  // With O = ∂observation/∂state: from [observations] to Oᵀ adjoint [states], and from [states] to O tangent.
+  virtual void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
+                                 SimulatorScratch<Real>& scratch) const = 0;
+  virtual void observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
+                            SimulatorScratch<Real>& scratch) const = 0;
 
   const Task& task() const { return *task_; }
   int signals() const { return 1 + static_cast<int>(costs_.size()); }
@@ -80,6 +85,10 @@ class KernelSimulator final : public Simulator<Real> {
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   bool differentiable() const override { return this->task().spec().differentiable; }
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
+  void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
+                         SimulatorScratch<Real>& scratch) const override;
+  void observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
+                    SimulatorScratch<Real>& scratch) const override;
 
   const Kernel<Real>& step_kernel() const { return *step_; }
   const Kernel<Real>* adjoint_kernel() const { return adjoint_.get(); }
@@ -88,6 +97,8 @@ class KernelSimulator final : public Simulator<Real> {
   std::unique_ptr<Kernel<Real>> observe_;
   std::unique_ptr<Kernel<Real>> step_;
   std::unique_ptr<Kernel<Real>> adjoint_;
+  std::unique_ptr<Kernel<Real>> observe_adjoint_;
+  std::unique_ptr<Kernel<Real>> observe_tangent_;
 };
 
 // The step with outputs state, observation, signals, reward_paper, ended; and its derivative with one seed a signal.

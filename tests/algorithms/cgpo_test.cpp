@@ -1,15 +1,16 @@
-// CGPO as a state machine: same bits for any number of threads and across save and load; trouble is reported, not fatal.
+// CGPO as a state machine: same bits for any number of threads and across save and load; trouble is reported, not
+// fatal.
 #include "cgpo/algorithms/cgpo.hpp"
 
 #include <cmath>
-#include <limits>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <limits>
 
 #include "cgpo/algorithms/evaluation.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/tasks/registry.hpp"
+
 #include "probe_task.hpp"
 
 namespace cgpo {

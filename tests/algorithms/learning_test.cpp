@@ -1,8 +1,7 @@
 // Short trainings with known answers.
 #include <cmath>
-#include <numeric>
-
 #include <gtest/gtest.h>
+#include <numeric>
 
 #include "cgpo/algorithms/evaluation.hpp"
 #include "cgpo/tasks/registry.hpp"
@@ -35,7 +34,8 @@ struct Push {
   }
   template <class S>
   StepResult<S> step(std::span<const S> s, std::span<const S> a) const {
-    return {.state = {s[0] + a[0]}, .reward = a[0], .reward_paper = a[0], .costs = {a[0] * a[0], a[0]}, .ended = S(0.0)};
+    return {
+        .state = {s[0] + a[0]}, .reward = a[0], .reward_paper = a[0], .costs = {a[0] * a[0], a[0]}, .ended = S(0.0)};
   }
 };
 
@@ -86,7 +86,10 @@ TEST(SlowLearning, FunctionEndsOnItsLimit) {
   for (const std::uint64_t seed : {0, 1}) {
     ThreadPool pool(2);
     AlgorithmContext context{make_task_by_name("function"), {}, seed, &pool};
-    context.settings.policy.initial_std = 0.05;
+    context.settings.policy.initial_std = 0.03;
+    context.settings.critic.targets = CriticTargets::kEpisode;
+    context.settings.critic.sobolev = 10.0;
+    context.settings.critic.batch = 384;
     const Evaluation result = train(context);
     EXPECT_NEAR(mean(result.costs[0]), 8.0, 0.08) << "seed " << seed;
     EXPECT_NEAR(mean(result.returns), 8.0, 0.08) << "seed " << seed;

@@ -1,16 +1,17 @@
 #include "cgpo/algorithms/radius.hpp"
 
 #include <cmath>
-#include <limits>
-
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace cgpo {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-Prediction predicted(double before, double after, std::vector<double> costs) { return {before, after, std::move(costs)}; }
+Prediction predicted(double before, double after, std::vector<double> costs) {
+  return {before, after, std::move(costs)};
+}
 
 TEST(RadiusTest, RatiosByHand) {
   // J_R 10 → 12 promised, 11 came: ρ = ½. Cost promised 7, came 6, limit 8: |8−6| / |6−7| = 2.
@@ -20,7 +21,8 @@ TEST(RadiusTest, RatiosByHand) {
 }
 
 TEST(RadiusTest, TheTightestCostDecidesAndUnlimitedOnesDoNotCount) {
-  const RadiusTestResult result = test_radius(predicted(0.0, 1.0, {7.0, 3.0, 1.0}), 1.0, {6.0, 4.0, 100.0}, {8.0, 4.5, kInf});
+  const RadiusTestResult result =
+      test_radius(predicted(0.0, 1.0, {7.0, 3.0, 1.0}), 1.0, {6.0, 4.0, 100.0}, {8.0, 4.5, kInf});
   EXPECT_DOUBLE_EQ(result.zeta, 0.5);
   EXPECT_EQ(test_radius(predicted(0.0, 1.0, {1.0}), 1.0, {2.0}, {kInf}).zeta, kInf);
 }
@@ -34,7 +36,8 @@ TEST(RadiusTest, NothingPromisedAndNothingCameIsFine) {
 
 // With an active constraint the prediction is the limit itself, and the printed ζ is 1 whatever the error.
 TEST(RadiusTest, PrintedZetaIsBlindOnTheConstraint) {
-  for (const double cost : {7.0, 8.5, 20.0}) EXPECT_DOUBLE_EQ(test_radius(predicted(0.0, 1.0, {8.0}), 1.0, {cost}, {8.0}).zeta, 1.0);
+  for (const double cost : {7.0, 8.5, 20.0})
+    EXPECT_DOUBLE_EQ(test_radius(predicted(0.0, 1.0, {8.0}), 1.0, {cost}, {8.0}).zeta, 1.0);
 }
 
 TEST(AdaptiveRadius, FollowsTheRule) {

@@ -111,6 +111,65 @@ TEST(FirstOrder, DivergedEnvironmentsLeaveTheAverage) {
   expect_gradient(f, 4, true);
 }
 
+// dL/ds_t against differences of the rest of the window from a moved state, policy in the loop.
+TEST(FirstOrder, StateSlopesEqualDifferences) {
+  Fixture f(ProbeTask{.end_at = 1.6}, 5);
+  const Batch<double> batch = f.collect_batch(0, 5);
+  const auto& block = batch.blocks[0];
+  const int window = 5;
+  FirstOrderGradient<double> estimator(f.simulator, f.policy, batch, window);
+  const RowStore<double>& slopes = estimator.state_slopes(batch, f.actor(), f.critics, f.pool)[0];
+  // From a state, along the reference noise, to the end of its window.
+  const auto rest = [&](std::vector<double> state, int k, int lane, int start) {
+    std::vector<double> next(2), observation(3), input(3), noise(2), action(2), signals(3);
+    SimulatorScratch<double> scratch;
+    RowStore<double> units(f.policy.unit_count(), 1);
+    CriticWorkspace<double> critic_workspace(f.critics[0].mlp(), 1);
+    const auto rows = [](std::vector<double>& values) { return Rows<double>(values.data(), 1); };
+    const bool stops = f.simulator.stops_at_end(k);
+    double total = 0.0;
+    double paper = 0.0;
+    double ended = 0.0;
+    f.simulator.observe(rows(state), rows(observation), 1, scratch);
+    const int end = std::min((start / window + 1) * window, 12);
+    for (int t = start; t < end; ++t) {
+      f.normaliser.normalise(rows(observation), rows(input), 1);
+      for (int a = 0; a < 2; ++a)
+        noise[static_cast<std::size_t>(a)] = block.noise.view().row(a)[block.column(t) + lane];
+      f.policy.forward(f.parameters, rows(input), rows(noise), units.view(), rows(action), 1);
+      f.simulator.step({rows(state), rows(action), rows(next), rows(observation), rows(signals), &paper, &ended}, 1,
+                       scratch);
+      state = next;
+      if (counts(block, stops, t, lane)) total += signals[static_cast<std::size_t>(k)];
+    }
+    if (end < 12 && counts(block, stops, end, lane)) {
+      f.normaliser.normalise(rows(observation), rows(input), 1);
+      double value = 0.0;
+      f.critics[static_cast<std::size_t>(k)].value(rows(input), end, &value, 1, critic_workspace);
+      total += value;
+    }
+    return total;
+  };
+  for (int k = 0; k < 3; ++k) {
+    for (int lane = 0; lane < 5; ++lane) {
+      for (int t = 0; t < 12; ++t) {
+        if (!counts(block, f.simulator.stops_at_end(k), t, lane)) continue;
+        const int column = block.column(t) + lane;
+        for (int i = 0; i < 2; ++i) {
+          const auto moved = [&](double offset) {
+            std::vector<double> state = {block.states.view().row(0)[column], block.states.view().row(1)[column]};
+            state[static_cast<std::size_t>(i)] += offset;
+            return rest(state, k, lane, t);
+          };
+          const double difference = (8.0 * (moved(1e-4) - moved(-1e-4)) - (moved(2e-4) - moved(-2e-4))) / 12e-4;
+          EXPECT_NEAR(slopes.view().row(k * 2 + i)[column], difference, 1e-6 * (1.0 + std::abs(difference)))
+              << "signal " << k << " lane " << lane << " t " << t << " state " << i;
+        }
+      }
+    }
+  }
+}
+
 // bptt is what one window without critics is.
 TEST(FirstOrder, OneWindowIsBptt) {
   Fixture f;

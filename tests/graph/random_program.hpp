@@ -131,7 +131,7 @@ class RandomProgram {
       case 21: return min(a, b);
       case 22: return max(a, b);
       case 23: return select(a < b, c, k);
-      case 24: return select(a, b, b);
+      case 24: return select(a < a, b, b);
       case 25: return select(k == k, a, b);
       case 26: return sqrt(a);
       case 27: return floor(a);

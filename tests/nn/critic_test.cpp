@@ -11,6 +11,8 @@ template <class Real>
 Critic<Real> random_critic(int observations, std::vector<int> hidden = {7, 6}) {
   Critic<Real> critic(observations, std::move(hidden), 50);
   critic.initialise(3, 1);
+  const int last = critic.mlp().weight_offset(critic.mlp().layers() - 1);
+  for (Real& weight : critic.parameters().subspan(last)) weight /= static_cast<Real>(Critic<Real>::kLastLayerScale);
   critic.rescale(12.0, 5.0);
   return critic;
 }
@@ -95,6 +97,61 @@ TEST(Critic, LossGradientAgreesWithDifferences) {
     expected.push_back(central_difference(parameter, [&] { return critic.minibatch_gradient(samples, workspace); }));
   }
   EXPECT_LT(relative_error(gradient, expected), 1e-8);
+}
+
+// A slope loss whose value is known: 0.7 Σ_j Σ_o (slope − wish)² with a different wish for every sample and input.
+class WishedSlope final : public SlopeLoss<double> {
+ public:
+  explicit WishedSlope(int observations) : observations_(observations) {}
+  double evaluate(Rows<const double> slope, std::span<const std::uint32_t> samples, double scale,
+                  Rows<double> direction) override {
+    EXPECT_EQ(scale, 5.0);
+    double loss = 0.0;
+    for (int o = 0; o < observations_; ++o) {
+      for (std::size_t j = 0; j < samples.size(); ++j) {
+        const double error = slope.row(o)[j] - (0.1 * o - 0.2 * samples[j]);
+        loss += 0.7 * error * error;
+        direction.row(o)[j] = 1.4 * error;
+      }
+    }
+    last = loss;
+    return loss;
+  }
+  double last = 0.0;
+
+ private:
+  int observations_;
+};
+
+TEST(Critic, SlopeLossGradientAgreesWithDifferences) {
+  for (const std::vector<int>& hidden : {std::vector<int>{}, {5}, {7, 6}, {4, 5, 3}}) {
+    Critic<double> critic = random_critic<double>(3, hidden);
+    const int samples = 9;
+    CriticWorkspace<double> workspace(critic.mlp(), samples);
+    const auto x = random_rows<double>(4, samples, 5);
+    for (int i = 0; i < 4; ++i) std::copy_n(x.view().row(i), samples, workspace.inputs.view().row(i));
+    for (int j = 0; j < samples; ++j) {
+      workspace.targets[j] = 10.0 + j;
+      workspace.index[j] = static_cast<std::uint32_t>(j);
+    }
+    WishedSlope wish(3);
+    const auto loss = [&] {
+      const double value_loss = critic.minibatch_gradient(samples, workspace, &wish);
+      return value_loss + wish.last;
+    };
+    loss();
+    const std::vector<double> gradient(workspace.gradient.begin(), workspace.gradient.end());
+    for (std::size_t p = 0; p < gradient.size(); ++p) {
+      const double saved = critic.parameters()[p];
+      critic.parameters()[p] = saved + 1e-5;
+      const double up = loss();
+      critic.parameters()[p] = saved - 1e-5;
+      const double down = loss();
+      critic.parameters()[p] = saved;
+      EXPECT_NEAR(gradient[p], (up - down) / 2e-5, 1e-7 * (1.0 + std::abs(gradient[p])))
+          << hidden.size() << " hidden, parameter " << p;
+    }
+  }
 }
 
 TEST(Critic, FoldingLeavesTheValueOfTheRawObservation) {
