@@ -1,0 +1,87 @@
+#include "mujoco_handle.hpp"
+
+#include <array>
+#include <cstring>
+#include <fmt/format.h>
+#include <mutex>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/base/file.hpp"
+
+namespace cgpo {
+namespace {
+
+// MuJoCo must not go on after an error; the exception passes through its frames to our caller.
+void raise_error(const char* message) { throw UserError("MuJoCo: {}", message); }
+void keep_quiet(const char*) {}
+
+std::mutex& compiler_mutex() {
+  static std::mutex mutex;  // the compiler has global state
+  return mutex;
+}
+
+void install_handlers() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    mju_user_error = raise_error;
+    mju_user_warning = keep_quiet;
+  });
+}
+
+// MuJoCo's messages are several lines and sometimes end in blanks.
+std::string one_sentence(const char* message) {
+  std::string text;
+  for (const char* c = message; *c != '\0'; ++c) {
+    if (*c == '\n') {
+      while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) text.pop_back();
+      if (!text.empty() && c[1] != '\0') text += text.back() == ',' || text.back() == ':' ? " " : ", ";
+    } else {
+      text += *c;
+    }
+  }
+  while (!text.empty() && (text.back() == ' ' || text.back() == ',')) text.pop_back();
+  return text;
+}
+
+MujocoModel compile(const std::string& file, const mjVFS* files, const std::string& name) {
+  install_handlers();
+  const std::lock_guard lock(compiler_mutex());
+  std::array<char, 1000> message{};
+  MujocoModel model(mj_loadXML(file.c_str(), files, message.data(), static_cast<int>(message.size())));
+  if (model == nullptr) throw UserError("{}: {}", name, one_sentence(message.data()));
+  return model;
+}
+
+}  // namespace
+
+MujocoModel compile_file(const std::string& path) {
+  read_file(path);  // a missing file is our sentence, not MuJoCo's
+  return compile(path, nullptr, path);
+}
+
+MujocoModel compile_text(const std::string& xml, const std::string& name) {
+  if (xml.empty()) throw UserError("{} is empty", name);
+  const auto files = std::make_unique<mjVFS>();
+  mj_defaultVFS(files.get());
+  const char* file = "text.xml";
+  check(mj_makeEmptyFileVFS(files.get(), file, static_cast<int>(xml.size())) == 0, "an empty file system has room");
+  std::memcpy(files->filedata[0], xml.data(), xml.size());
+  struct Cleanup {
+    mjVFS* files;
+    ~Cleanup() { mj_deleteVFS(files); }
+  } cleanup{files.get()};
+  return compile(file, files.get(), name);
+}
+
+std::string element_name(const mjModel& model, mjtObj type, int id) {
+  const char* kind = mju_type2Str(type);
+  const char* name = mj_id2name(&model, type, id);
+  if (name != nullptr && name[0] != '\0') return fmt::format("{} '{}'", kind, name);
+  int body = -1;
+  if (type == mjOBJ_GEOM) body = model.geom_bodyid[id];
+  if (type == mjOBJ_JOINT) body = model.jnt_bodyid[id];
+  if (body < 0) return fmt::format("{} {}", kind, id);
+  return fmt::format("{} {} of {}", kind, id, element_name(model, mjOBJ_BODY, body));
+}
+
+}  // namespace cgpo

@@ -1,0 +1,25 @@
+// Private to this folder: MuJoCo's objects with owners, and its messages as exceptions.
+#pragma once
+
+#include <memory>
+#include <mujoco/mujoco.h>
+#include <string>
+
+namespace cgpo {
+
+struct MujocoDeleter {
+  void operator()(mjModel* model) const { mj_deleteModel(model); }
+  void operator()(mjData* data) const { mj_deleteData(data); }
+};
+using MujocoModel = std::unique_ptr<mjModel, MujocoDeleter>;
+using MujocoData = std::unique_ptr<mjData, MujocoDeleter>;
+
+// Compiles an MJCF file or text. UserError with MuJoCo's own message in one sentence. MuJoCo's warnings are kept quiet:
+// it would print them and write MUJOCO_LOG.TXT into the working folder.
+MujocoModel compile_file(const std::string& path);
+MujocoModel compile_text(const std::string& xml, const std::string& name);
+
+// "geom 'foot'", or "geom 3 of body 'leg'" where it has no name.
+std::string element_name(const mjModel& model, mjtObj type, int id);
+
+}  // namespace cgpo

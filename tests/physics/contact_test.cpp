@@ -1,0 +1,185 @@
+// Contact and limits: robots stand, slide where they should, and stay within their ranges.
+#include "cgpo/physics/contact.hpp"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "cgpo/physics/mujoco_engine.hpp"
+
+#include "robots.hpp"
+#include "simulate.hpp"
+
+namespace cgpo {
+namespace {
+
+TEST(Contact, RampIsTwiceSmooth) {
+  EXPECT_EQ(smooth_ramp(-0.1).value, 0.0);
+  EXPECT_NEAR(smooth_ramp(1.7).value, 1.2, 1e-15);  // x − 1/2
+  for (const double x : {-0.01, 0.0, 0.3, 0.7, 1.0, 1.01, 3.0}) {
+    const double h = 1e-5;
+    EXPECT_NEAR((smooth_ramp(x + h).value - smooth_ramp(x - h).value) / (2 * h), smooth_ramp(x).slope, 1e-8);
+  }
+  for (const double x : {0.0, 1.0}) {  // the slope is continuous, and so is its slope
+    EXPECT_NEAR((smooth_ramp(x + 1e-7).slope - smooth_ramp(x).slope) / 1e-7, 0.0, 1e-5);
+    EXPECT_NEAR((smooth_ramp(x).slope - smooth_ramp(x - 1e-7).slope) / 1e-7, 0.0, 1e-5);
+  }
+}
+
+// The slopes that make the step implicit are those of the force.
+TEST(Contact, SlopesAreDerivatives) {
+  const double k = 2000.0, c = 50.0, w = 0.02, h = 1e-6;
+  const auto force = [&](double depth, double opening) { return unilateral_force(depth, opening, k, c, w).force; };
+  for (const double depth : {0.002, 0.01, 0.019, 0.03}) {
+    const double slope = unilateral_force(depth, 0.0, k, c, w).slope;
+    EXPECT_NEAR((force(depth + h, 0.0) - force(depth - h, 0.0)) / (2 * h), k * slope, 1e-4 * k);
+    EXPECT_NEAR((force(depth, h) - force(depth, -h)) / (2 * h), -c * slope, 1e-4 * c);
+  }
+}
+
+TEST(Contact, ForceNeverPullsAndVanishesApart) {
+  for (double depth = -0.05; depth < 0.05; depth += 0.003) {
+    for (double opening = -3.0; opening < 3.0; opening += 0.25) {
+      const Push<double> push = unilateral_force(depth, opening, 2000.0, 50.0, 0.02);
+      EXPECT_GE(push.force, 0.0);
+      EXPECT_GE(push.slope, 0.0);
+      EXPECT_LE(push.slope, 1.0);
+      if (depth <= 0.0) {
+        EXPECT_EQ(push.force, 0.0);
+      }
+    }
+  }
+  // Pressing in is resisted, leaving fast is free.
+  EXPECT_GT(unilateral_force(0.01, -1.0, 2000.0, 50.0, 0.02).force,
+            unilateral_force(0.01, 0.0, 2000.0, 50.0, 0.02).force);
+  EXPECT_EQ(unilateral_force(0.01, 3.0, 2000.0, 50.0, 0.02).force, 0.0);
+}
+
+TEST(Contact, PointsAreThoseOfMujoco) {
+  for (const char* name : {"cheetah", "ant", "tripod"}) {
+    const Model model = load_model_from_text(testing::robot_xml(name), name);
+    MujocoEngine engine = MujocoEngine::from_text(testing::robot_xml(name));
+    for (std::uint32_t index = 0; index < 50; ++index) {
+      const RandomState random = random_state(model, 21, index);
+      engine.set_state(random.q, random.v);
+      engine.forward(random.control);
+      std::vector<double> ours;
+      for (const double depth : testing::depths(model, {random.q, random.v})) {
+        if (depth > 0.0) ours.push_back(depth);
+      }
+      std::vector<double> theirs = engine.contact_depths();
+      std::sort(ours.begin(), ours.end());
+      std::sort(theirs.begin(), theirs.end());
+      ASSERT_EQ(ours.size(), theirs.size()) << name << " " << index;
+      for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], theirs[i], 1e-12) << name;
+    }
+  }
+}
+
+// Heights of the root over the last second of a rest, and how far it crept.
+TEST(Contact, RestsMillimetresDeepAndStays) {
+  for (const char* name : {"tripod", "cheetah", "ant"}) {
+    const Model model = load_model_from_text(testing::robot_xml(name), name);
+    const PhysicsParameters parameters = suggest_parameters(model);
+    PhysicsState<double> state = testing::start_of(model);
+    if (model.nq == 15) {
+      for (int k = 0; k < 4; ++k) state.q[8 + 2 * k] = k == 0 || k == 3 ? 1.0 : -1.0;
+    }
+    const std::vector<double> none(model.nu, 0.0);
+    const int second = static_cast<int>(std::lround(1.0 / parameters.timestep));
+    state = testing::run(model, parameters, state, none, 5 * second);
+    const PhysicsState<double> later = testing::run(model, parameters, state, none, second);
+    EXPECT_GT(testing::deepest(model, later), 0.0005) << name;
+    EXPECT_LT(testing::deepest(model, later), 0.01) << name;
+    for (int i = 0; i < model.nq; ++i) EXPECT_NEAR(later.q[i], state.q[i], 2e-3) << name << " q " << i;
+    for (int i = 0; i < model.nv; ++i) EXPECT_NEAR(later.v[i], 0.0, 1e-2) << name << " v " << i;
+    std::printf("%-8s rests %.1f mm deep\n", name, 1e3 * testing::deepest(model, later));
+  }
+}
+
+// Friction 0.5: gravity tilted by an angle with tangent t.
+double slide_speed(double t) {
+  Model model = load_model_from_text(testing::robot_xml("tripod"), "tripod");
+  const double angle = std::atan(t);
+  model.gravity = vec3(9.81 * std::sin(angle), 0.0, -9.81 * std::cos(angle));
+  PhysicsParameters parameters = suggest_parameters(model);
+  parameters.contact.slip_speed = 0.01;
+  const PhysicsState<double> state = testing::run(model, parameters, testing::start_of(model), {0.0}, 400);  // 2 s
+  return state.v[0];
+}
+
+TEST(Contact, SlidesAboveTheFrictionAngleOnly) {
+  EXPECT_NEAR(slide_speed(0.0), 0.0, 1e-6);
+  EXPECT_LT(slide_speed(0.3), 0.01);  // creeps at t/μ of the slip speed or so
+  EXPECT_LT(slide_speed(0.45), 0.03);
+  // Above it, it accelerates by g (sin − μ cos).
+  const double angle = std::atan(0.8);
+  EXPECT_NEAR(slide_speed(0.8), 2.0 * 9.81 * (std::sin(angle) - 0.5 * std::cos(angle)), 0.15);
+}
+
+// Full controls throw joints against their limits at up to 0.1 rad a step; MuJoCo's own overshoot is the measure.
+TEST(Contact, LimitsHold) {
+  for (const char* name : {"cartpole", "cheetah", "ant"}) {
+    const Model model = load_model_from_text(testing::robot_xml(name), name);
+    MujocoEngine engine = MujocoEngine::from_text(testing::robot_xml(name));
+    const PhysicsParameters parameters = suggest_parameters(model);
+    PhysicsState<double> state = testing::start_of(model);
+    for (const Joint& joint : model.joints) {
+      if (joint.limited) state.q[joint.q] = 0.5 * (joint.lower + joint.upper);
+    }
+    engine.set_state(state.q, state.v);
+    const auto overshoot = [&](std::span<const double> q) {
+      double worst = 0.0;
+      for (const Joint& joint : model.joints) {
+        if (joint.limited) worst = std::max({worst, q[joint.q] - joint.upper, joint.lower - q[joint.q]});
+      }
+      return worst;
+    };
+    RandomStream random(31, Purpose::kTest);
+    double ours = 0.0, theirs = 0.0;
+    std::vector<double> control(model.nu);
+    for (int i = 0; i < 1000; ++i) {
+      if (i % 20 == 0) {
+        for (double& x : control) x = random.uniform() < 0.5 ? -1.0 : 1.0;
+      }
+      state = testing::run(model, parameters, state, control, 1);
+      ASSERT_TRUE(engine.step(control));
+      ours = std::max(ours, overshoot(state.q));
+      theirs = std::max(theirs, overshoot(engine.q()));
+    }
+    EXPECT_GT(ours, 0.0) << name;  // they were reached
+    EXPECT_LT(ours, theirs + 0.12) << name;
+    std::printf("%-8s overshoots its ranges by up to %.3f under full controls, MuJoCo by %.3f\n", name, ours, theirs);
+  }
+}
+
+// Long and hard random controls never make a state that is not finite.
+TEST(Contact, StaysFinite) {
+  for (const char* name : {"cheetah", "ant", "tripod", "swimmer", "cartpole"}) {
+    const Model model = load_model_from_text(testing::robot_xml(name), name);
+    const PhysicsParameters parameters = suggest_parameters(model);
+    const auto state = testing::wander(model, parameters, testing::start_of(model), 7, 3000);
+    for (const double x : state.q) EXPECT_TRUE(std::isfinite(x)) << name;
+    for (const double x : state.v) EXPECT_LT(std::abs(x), 1e3) << name;
+  }
+}
+
+// A fall from the reset pose, ours beside MuJoCo's, whose contact is stiffer: millimetres apart, not more.
+TEST(Contact, FallsLikeMujoco) {
+  const Model model = load_model_from_text(testing::robot_xml("cheetah"), "cheetah");
+  MujocoEngine engine = MujocoEngine::from_text(testing::robot_xml("cheetah"));
+  PhysicsParameters parameters = suggest_parameters(model);
+  PhysicsState<double> state = testing::start_of(model);
+  engine.set_state(state.q, state.v);
+  const std::vector<double> none(model.nu, 0.0);
+  double worst = 0.0;
+  for (int i = 0; i < 100; ++i) {
+    state = testing::run(model, parameters, state, none, 1);
+    ASSERT_TRUE(engine.step(none));
+    for (int k = 1; k < model.nq; ++k) worst = std::max(worst, std::abs(state.q[k] - engine.q()[k]));
+  }
+  EXPECT_LT(worst, 0.1);
+  std::printf("cheetah falling for 1 s: at most %.3f from MuJoCo's (m, rad)\n", worst);
+}
+
+}  // namespace
+}  // namespace cgpo
