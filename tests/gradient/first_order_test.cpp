@@ -15,46 +15,55 @@ namespace {
 using testing::Fixture;
 using testing::ProbeTask;
 
-// Σ_w L_w of signal k at the current parameters: every window starts from the state in which the *reference* episode
-// was, uses the reference episode's noise, and ends with the critic. Written with one-column rollouts of the simulator
-// alone, so that it shares nothing with the sweep but the task. Episode ends are those of the reference.
-double windowed_objective(Fixture& f, const Batch<double>& reference, int k, int window, bool use_critics) {
-  const TaskSpec& spec = f.task->spec();
-  double total = 0.0;
-  int episodes = 0;
+// L of signal k from a state at step `start` to the end of its window, critic included, with the reference episode's
+// noise and ends. Written with one-column calls of simulator and policy, so that it shares nothing with the sweep.
+double rest_of_window(const Fixture& f, const TrajectoryBlock<double>& block, int k, int lane,
+                      std::vector<double> state, int start, int window, bool use_critics) {
+  std::vector<double> next(2), observation(3), input(3), noise(2), action(2), signals(3);
   SimulatorScratch<double> scratch;
   RowStore<double> units(f.policy.unit_count(), 1);
-  CriticWorkspace<double> critic_workspace(f.critics[0].mlp(), 1);
+  const auto rows = [](std::vector<double>& values) { return Rows<double>(values.data(), 1); };
   const bool stops = f.simulator.stops_at_end(k);
+  double total = 0.0;
+  double paper = 0.0;
+  double ended = 0.0;
+  f.simulator.observe(rows(state), rows(observation), 1, scratch);
+  const int end = std::min((start / window + 1) * window, block.horizon);
+  for (int t = start; t < end; ++t) {
+    f.normaliser.normalise(rows(observation), rows(input), 1);
+    for (int a = 0; a < 2; ++a) noise[static_cast<std::size_t>(a)] = block.noise.view().row(a)[block.column(t) + lane];
+    f.policy.forward(f.parameters, rows(input), rows(noise), units.view(), rows(action), 1);
+    f.simulator.step({rows(state), rows(action), rows(next), rows(observation), rows(signals), &paper, &ended}, 1,
+                     scratch);
+    state = next;
+    if (counts(block, stops, t, lane)) total += signals[static_cast<std::size_t>(k)];
+  }
+  if (use_critics && end < block.horizon && counts(block, stops, end, lane)) {
+    CriticWorkspace<double> workspace(f.critics[0].mlp(), 1);
+    f.normaliser.normalise(rows(observation), rows(input), 1);
+    double value = 0.0;
+    f.critics[static_cast<std::size_t>(k)].value(rows(input), end, &value, 1, workspace);
+    total += value;
+  }
+  return total;
+}
+
+std::vector<double> state_at(const TrajectoryBlock<double>& block, int t, int lane) {
+  const int column = block.column(t) + lane;
+  return {block.states.view().row(0)[column], block.states.view().row(1)[column]};
+}
+
+// Σ_w L_w of signal k at the current parameters, averaged over episodes: every window starts from the state in which
+// the *reference* episode was.
+double windowed_objective(const Fixture& f, const Batch<double>& reference, int k, int window, bool use_critics) {
+  double total = 0.0;
+  int episodes = 0;
   for (const auto& block : reference.blocks) {
     for (int lane = 0; lane < block.lanes(); ++lane) {
       if (block.diverged[static_cast<std::size_t>(lane)] != 0) continue;
       ++episodes;
       for (int start = 0; start < block.simulated; start += window) {
-        std::vector<double> state(2), next(2), observation(3), input(3), noise(2), action(2), signals(3);
-        double paper = 0.0;
-        double ended = 0.0;
-        const auto rows = [](std::vector<double>& values) { return Rows<double>(values.data(), 1); };
-        for (int i = 0; i < 2; ++i)
-          state[static_cast<std::size_t>(i)] = block.states.view().row(i)[block.column(start) + lane];
-        f.simulator.observe(rows(state), rows(observation), 1, scratch);
-        const int end = std::min(start + window, spec.horizon);
-        for (int t = start; t < end; ++t) {
-          f.normaliser.normalise(rows(observation), rows(input), 1);
-          for (int a = 0; a < 2; ++a)
-            noise[static_cast<std::size_t>(a)] = block.noise.view().row(a)[block.column(t) + lane];
-          f.policy.forward(f.parameters, rows(input), rows(noise), units.view(), rows(action), 1);
-          f.simulator.step({rows(state), rows(action), rows(next), rows(observation), rows(signals), &paper, &ended}, 1,
-                           scratch);
-          state = next;
-          if (counts(block, stops, t, lane)) total += signals[static_cast<std::size_t>(k)];
-        }
-        if (use_critics && end < spec.horizon && counts(block, stops, end, lane)) {
-          f.normaliser.normalise(rows(observation), rows(input), 1);
-          double value = 0.0;
-          f.critics[static_cast<std::size_t>(k)].value(rows(input), end, &value, 1, critic_workspace);
-          total += value;
-        }
+        total += rest_of_window(f, block, k, lane, state_at(block, start, lane), start, window, use_critics);
       }
     }
   }
@@ -119,37 +128,6 @@ TEST(FirstOrder, StateSlopesEqualDifferences) {
   const int window = 5;
   FirstOrderGradient<double> estimator(f.simulator, f.policy, batch, window);
   const RowStore<double>& slopes = estimator.state_slopes(batch, f.actor(), f.critics, f.pool)[0];
-  // From a state, along the reference noise, to the end of its window.
-  const auto rest = [&](std::vector<double> state, int k, int lane, int start) {
-    std::vector<double> next(2), observation(3), input(3), noise(2), action(2), signals(3);
-    SimulatorScratch<double> scratch;
-    RowStore<double> units(f.policy.unit_count(), 1);
-    CriticWorkspace<double> critic_workspace(f.critics[0].mlp(), 1);
-    const auto rows = [](std::vector<double>& values) { return Rows<double>(values.data(), 1); };
-    const bool stops = f.simulator.stops_at_end(k);
-    double total = 0.0;
-    double paper = 0.0;
-    double ended = 0.0;
-    f.simulator.observe(rows(state), rows(observation), 1, scratch);
-    const int end = std::min((start / window + 1) * window, 12);
-    for (int t = start; t < end; ++t) {
-      f.normaliser.normalise(rows(observation), rows(input), 1);
-      for (int a = 0; a < 2; ++a)
-        noise[static_cast<std::size_t>(a)] = block.noise.view().row(a)[block.column(t) + lane];
-      f.policy.forward(f.parameters, rows(input), rows(noise), units.view(), rows(action), 1);
-      f.simulator.step({rows(state), rows(action), rows(next), rows(observation), rows(signals), &paper, &ended}, 1,
-                       scratch);
-      state = next;
-      if (counts(block, stops, t, lane)) total += signals[static_cast<std::size_t>(k)];
-    }
-    if (end < 12 && counts(block, stops, end, lane)) {
-      f.normaliser.normalise(rows(observation), rows(input), 1);
-      double value = 0.0;
-      f.critics[static_cast<std::size_t>(k)].value(rows(input), end, &value, 1, critic_workspace);
-      total += value;
-    }
-    return total;
-  };
   for (int k = 0; k < 3; ++k) {
     for (int lane = 0; lane < 5; ++lane) {
       for (int t = 0; t < 12; ++t) {
@@ -157,9 +135,9 @@ TEST(FirstOrder, StateSlopesEqualDifferences) {
         const int column = block.column(t) + lane;
         for (int i = 0; i < 2; ++i) {
           const auto moved = [&](double offset) {
-            std::vector<double> state = {block.states.view().row(0)[column], block.states.view().row(1)[column]};
+            std::vector<double> state = state_at(block, t, lane);
             state[static_cast<std::size_t>(i)] += offset;
-            return rest(state, k, lane, t);
+            return rest_of_window(f, block, k, lane, state, t, window, true);
           };
           const double difference = (8.0 * (moved(1e-4) - moved(-1e-4)) - (moved(2e-4) - moved(-2e-4))) / 12e-4;
           EXPECT_NEAR(slopes.view().row(k * 2 + i)[column], difference, 1e-6 * (1.0 + std::abs(difference)))
