@@ -19,8 +19,9 @@ struct Rows {
   Rows(const Rows<Other>& other) : data(other.data), stride(other.stride) {}  // NOLINT(google-explicit-constructor)
 
   Real* row(std::ptrdiff_t i) const { return data + i * stride; }
-  Rows from_row(std::ptrdiff_t i) const { return {data + i * stride, stride}; }
-  Rows from_column(std::ptrdiff_t j) const { return {data + j, stride}; }
+  // No rows stay no rows.
+  Rows from_row(std::ptrdiff_t i) const { return data == nullptr ? *this : Rows(data + i * stride, stride); }
+  Rows from_column(std::ptrdiff_t j) const { return data == nullptr ? *this : Rows(data + j, stride); }
 };
 
 }  // namespace cgpo

@@ -1,6 +1,8 @@
 // Memory for a batch of rows.
 #pragma once
 
+#include <algorithm>
+
 #include "cgpo/base/aligned.hpp"
 #include "cgpo/base/rows.hpp"
 
@@ -25,7 +27,8 @@ class RowStore {
     rows_ = rows;
     columns_ = columns;
     stride_ = padded_stride<Real>(columns);
-    values_.assign(static_cast<std::size_t>(rows * stride_), Real(0));
+    // Even without rows there is an address to do arithmetic on.
+    values_.assign(static_cast<std::size_t>(std::max<std::ptrdiff_t>(rows * stride_, 1)), Real(0));
   }
 
   int rows() const { return rows_; }
