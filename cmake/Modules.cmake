@@ -2,7 +2,8 @@
 #
 # Headers are included as "cgpo/NAME/file.hpp". Each target exports an include folder that holds nothing but a link
 # to its own sources, so a folder that does not link another cannot include it: the link list is the rule, and the
-# compiler enforces it.
+# compiler enforces it. Every target is installed, with all headers but those that say they are private to the folder.
+include(GNUInstallDirs)
 add_library(cgpo_options INTERFACE)
 target_compile_options(cgpo_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror
@@ -30,8 +31,41 @@ function(cgpo_module name)
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/cgpo/${name} SYMBOLIC)
   add_library(cgpo_${name} STATIC ${arg_SOURCES})
   add_library(cgpo::${name} ALIAS cgpo_${name})
-  target_include_directories(cgpo_${name} PUBLIC $<BUILD_INTERFACE:${root}>)
-  target_link_libraries(cgpo_${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE_LINKS} $<BUILD_INTERFACE:cgpo_options>)
+  target_include_directories(cgpo_${name} PUBLIC $<BUILD_INTERFACE:${root}>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(cgpo_${name} PUBLIC cxx_std_20)
+  target_link_libraries(cgpo_${name} PUBLIC ${arg_LINKS} PRIVATE $<BUILD_INTERFACE:cgpo_options>)
+  foreach(link ${arg_PRIVATE_LINKS})
+    # Headers that only our sources include are of no interest to a user of the archive; libraries are.
+    set(type)
+    if(TARGET ${link})
+      get_target_property(type ${link} TYPE)
+    endif()
+    if(type STREQUAL INTERFACE_LIBRARY)
+      set(link $<BUILD_INTERFACE:${link}>)
+    endif()
+    target_link_libraries(cgpo_${name} PRIVATE ${link})
+  endforeach()
+  set_target_properties(cgpo_${name} PROPERTIES EXPORT_NAME ${name})
+  install(TARGETS cgpo_${name} EXPORT cgpoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  cgpo_private_headers(private)
+  install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cgpo/${name}
+          FILES_MATCHING PATTERN "*.hpp" ${private})
+endfunction()
+
+# Arguments of install(DIRECTORY) that leave out the headers of this folder whose first line begins with
+# "// Private to this folder".
+function(cgpo_private_headers result)
+  file(GLOB headers ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
+  set(arguments)
+  foreach(header ${headers})
+    file(STRINGS ${header} first LIMIT_COUNT 1)
+    get_filename_component(file ${header} NAME)
+    if(first MATCHES "^// Private to this folder")
+      list(APPEND arguments PATTERN ${file} EXCLUDE)
+    endif()
+  endforeach()
+  set(${result} ${arguments} PARENT_SCOPE)
 endfunction()
 
 # cgpo_vector_sources(TARGET FILE [WIDTH bits]): compiles FILE once for every instruction set that it may meet at run time. FILE

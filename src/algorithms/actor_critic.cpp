@@ -16,8 +16,7 @@ ActorCritic<Real>::ActorCritic(const AlgorithmContext& context_in)
     : context(context_in),
       constraints(resolve_constraints(*context.task, context.settings)),
       horizon(resolve_horizon(*context.task, context.settings)),
-      simulator(
-          std::make_unique<KernelSimulator<Real>>(context.task, constraints.costs, context.settings.kernel.backend)),
+      simulator(make_simulator<Real>(context.task, constraints.costs, context.settings.kernel.backend)),
       policy(context.task->spec().observations, context.settings.policy.hidden, context.task->spec().actions,
              context.settings.policy.learn_std),
       parameters(static_cast<std::size_t>(policy.parameter_count())),

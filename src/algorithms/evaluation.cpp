@@ -14,7 +14,8 @@ constexpr int kEpisodesAtOnce = 1024;  // bounds the memory
 Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, int episodes, bool deterministic) {
   const Constraints constraints = resolve_constraints(*context.task, context.settings);
   const TaskSpec& spec = context.task->spec();
-  const KernelSimulator<float> simulator(context.task, constraints.costs, context.settings.kernel.backend);
+  const std::unique_ptr<Simulator<float>> simulator =
+      make_simulator<float>(context.task, constraints.costs, context.settings.kernel.backend);
   const Policy<float> policy(spec.observations, context.settings.policy.hidden, spec.actions,
                              context.settings.policy.learn_std);
   AlignedVector<float> parameters(static_cast<std::size_t>(policy.parameter_count()));
@@ -25,13 +26,13 @@ Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, 
   Evaluation result;
   result.costs.resize(constraints.costs.size());
   for (int begin = 0; begin < episodes; begin += kEpisodesAtOnce) {
-    Batch<float> batch(simulator, std::min(kEpisodesAtOnce, episodes - begin),
+    Batch<float> batch(*simulator, std::min(kEpisodesAtOnce, episodes - begin),
                        resolve_horizon(*context.task, context.settings), context.settings.kernel.block);
     const EpisodeKey key{.seed = context.seed,
                          .reset = Purpose::kEvalReset,
                          .noise = Purpose::kEvalNoise,
                          .first_environment = static_cast<std::uint32_t>(begin)};
-    collect(simulator, Actor<float>{policy, parameters, normaliser}, key, deterministic, *context.pool, batch);
+    collect(*simulator, Actor<float>{policy, parameters, normaliser}, key, deterministic, *context.pool, batch);
     for (const auto& block : batch.blocks) {
       for (int lane = 0; lane < block.lanes(); ++lane) {
         const auto l = static_cast<std::size_t>(lane);

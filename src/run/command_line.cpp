@@ -22,6 +22,7 @@
 #include "cgpo/run/derivative_check.hpp"
 #include "cgpo/run/evaluation_report.hpp"
 #include "cgpo/run/listings.hpp"
+#include "cgpo/run/model_command.hpp"
 #include "cgpo/run/run_log.hpp"
 #include "cgpo/run/train_command.hpp"
 #include "cgpo/run/version.hpp"
@@ -103,6 +104,19 @@ Command add_algorithms(CLI::App& root) {
   const auto json = std::make_shared<bool>(false);
   add_json(*app, *json);
   return {app, [json] { return algorithms_command(*json); }};
+}
+
+Command add_model(CLI::App& root) {
+  const auto request = std::make_shared<ModelRequest>();
+  CLI::App* app = root.add_subcommand("model", "what was read from an MJCF file, and how far it is from MuJoCo");
+  app->add_option("FILE", request->file, "a robot, as MJCF");
+  add_integer(*app, "--states", request->states, 1, 1'000'000, "random states to compare on (1000)");
+  add_integer(*app, "--seed", request->seed, 0, kLargestSeed, "of the random states (0)");
+  add_json(*app, request->json);
+  return {app, [request] {
+            if (request->file.empty()) throw UserError("model needs an MJCF file: cgpo model FILE.xml");
+            return model_command(*request);
+          }};
 }
 
 Command add_check(CLI::App& root) {
@@ -232,8 +246,8 @@ int parse_and_run(int argc, const char* const* argv) {
   root.set_version_flag("--version", kVersion);
   root.require_subcommand(0, 1);
   root.allow_extras();
-  const std::vector<Command> commands = {add_tasks(root), add_algorithms(root), add_check(root), add_train(root),
-                                         add_eval(root)};
+  const std::vector<Command> commands = {add_tasks(root), add_algorithms(root), add_model(root),
+                                         add_check(root), add_train(root),      add_eval(root)};
   for (const Command& command : commands) command.app->allow_extras();
   try {
     root.parse(argc, argv);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <vector>
@@ -30,7 +31,8 @@ class Window {
         steps_(steps),
         signals_(1 + static_cast<int>(task.spec().costs.size())),
         step_(step_graph(task, all_costs(task))),
-        adjoint_(step_adjoint_graph(task, all_costs(task))) {}
+        adjoint_(step_adjoint_graph(task, all_costs(task))),
+        kernel_(compile<double>(step_)) {}
 
   int inputs() const { return spec_.states + steps_ * spec_.actions; }
   int signals() const { return signals_; }
@@ -47,21 +49,37 @@ class Window {
     return evaluate(step_, inputs);
   }
 
-  Vector values(const Vector& x) const {
-    Vector sums(static_cast<std::size_t>(signals_), 0.0);
-    Vector state(x.begin(), x.begin() + spec_.states);
+  // L_k at many points at once, a lane each: [point][signal].
+  std::vector<Vector> values(const std::vector<Vector>& points) const {
+    const int lanes = static_cast<int>(points.size());
+    const int outputs = kernel_->outputs();
+    std::vector<Vector> in(at(spec_.states + spec_.actions), Vector(points.size()));
+    std::vector<Vector> out(at(outputs), Vector(points.size()));
+    std::vector<const double*> in_rows;
+    std::vector<double*> out_rows;
+    for (const Vector& row : in) in_rows.push_back(row.data());
+    for (Vector& row : out) out_rows.push_back(row.data());
+    std::vector<Vector> sums(points.size(), Vector(at(signals_), 0.0));
+    KernelScratch scratch;
     for (int t = 0; t < steps_; ++t) {
-      const Vector outputs = step(state, action(x, t));
-      for (int k = 0; k < signals_; ++k) {
-        double& sum = sums[static_cast<std::size_t>(k)];
-        const double* weight = step_weights(k, t);
-        for (int i = 0; i < spec_.observations; ++i) sum += weight[i] * outputs[at(spec_.states + i)];
-        sum += weight[spec_.observations] * outputs[at(spec_.states + spec_.observations + k)];
+      for (std::size_t p = 0; p < points.size(); ++p) {
+        for (int i = 0; i < spec_.states; ++i) in[at(i)][p] = t == 0 ? points[p][at(i)] : out[at(i)][p];
+        for (int i = 0; i < spec_.actions; ++i) in[at(spec_.states + i)][p] = action(points[p], t)[at(i)];
       }
-      state.assign(outputs.begin(), outputs.begin() + spec_.states);
+      kernel_->run(in_rows.data(), out_rows.data(), lanes, scratch);
+      for (std::size_t p = 0; p < points.size(); ++p) {
+        for (int k = 0; k < signals_; ++k) {
+          const double* weight = step_weights(k, t);
+          double& sum = sums[p][at(k)];
+          for (int i = 0; i < spec_.observations; ++i) sum += weight[i] * out[at(spec_.states + i)][p];
+          sum += weight[spec_.observations] * out[at(spec_.states + spec_.observations + k)][p];
+        }
+      }
     }
-    for (int k = 0; k < signals_; ++k) {
-      for (int i = 0; i < spec_.states; ++i) sums[at(k)] += state_weights(k)[i] * state[at(i)];
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      for (int k = 0; k < signals_; ++k) {
+        for (int i = 0; i < spec_.states; ++i) sums[p][at(k)] += state_weights(k)[i] * out[at(i)][p];
+      }
     }
     return sums;
   }
@@ -111,46 +129,57 @@ class Window {
   int signals_;
   Graph step_;
   Graph adjoint_;
+  std::unique_ptr<Kernel<double>> kernel_;  // of step_: differences need it thousands of times
   Vector weights_;
 };
 
-constexpr int kLevels = 6;       // of central differences, each with a step smaller by
-constexpr double kFactor = 4.0;  // this
+constexpr int kLevels = 6;        // of central differences, each with a step smaller by
+constexpr double kFactor = 4.0;   // this
+constexpr double kWidest = 8e-6;  // narrow enough for a foot that touches down: its force sets in within a centimetre
 
 // Central differences with ever smaller steps, extrapolated to zero as Ridders does: the step that is best for this
-// input and function is found, not guessed. Knows nothing of the gradient it is compared with.
-Vector differences(const Window& window, Vector x, std::size_t i) {
-  const double centre = x[i];
-  double width = 0.01 * std::max(1.0, std::abs(centre));
-  const auto signals = static_cast<std::size_t>(window.signals());
-  Vector best(signals, 0.0);
-  Vector least(signals, std::numeric_limits<double>::infinity());
-  std::vector<Vector> before;  // the tableau's last row: [order][signal]
-  for (int level = 0; level < kLevels; ++level, width /= kFactor) {
-    x[i] = centre + width;
-    const double right = x[i];
-    const Vector high = window.values(x);
-    x[i] = centre - width;
-    const double distance = right - x[i];  // as rounded
-    const Vector low = window.values(x);
-    std::vector<Vector> row(1, Vector(signals));
-    for (std::size_t k = 0; k < signals; ++k) row[0][k] = (high[k] - low[k]) / distance;
-    double power = kFactor * kFactor;
-    for (std::size_t order = 0; order < before.size(); ++order, power *= kFactor * kFactor) {
-      row.emplace_back(signals);
-      for (std::size_t k = 0; k < signals; ++k) {
-        const double better = row[order][k] + (row[order][k] - before[order][k]) / (power - 1.0);
-        const double error = std::max(std::abs(better - row[order][k]), std::abs(better - before[order][k]));
-        row[order + 1][k] = better;
-        if (error < least[k]) {
-          least[k] = error;
-          best[k] = better;
-        }
+// input and function is found, not guessed. Knows nothing of the gradient it is compared with. [input][signal].
+std::vector<Vector> differences(const Window& window, const Vector& x) {
+  std::vector<Vector> points;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    double width = kWidest * std::max(1.0, std::abs(x[i]));
+    for (int level = 0; level < kLevels; ++level, width /= kFactor) {
+      for (const double offset : {width, -width}) {
+        points.push_back(x);
+        points.back()[i] += offset;
       }
     }
-    before = std::move(row);
   }
-  return best;
+  const std::vector<Vector> values = window.values(points);
+  const auto signals = static_cast<std::size_t>(window.signals());
+  std::vector<Vector> result;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    Vector best(signals, 0.0);
+    Vector least(signals, std::numeric_limits<double>::infinity());
+    std::vector<Vector> before;  // the tableau's last row: [order][signal]
+    for (std::size_t level = 0; level < kLevels; ++level) {
+      const std::size_t high = 2 * (i * kLevels + level);
+      const double distance = points[high][i] - points[high + 1][i];  // as rounded
+      std::vector<Vector> row(1, Vector(signals));
+      for (std::size_t k = 0; k < signals; ++k) row[0][k] = (values[high][k] - values[high + 1][k]) / distance;
+      double power = kFactor * kFactor;
+      for (std::size_t order = 0; order < before.size(); ++order, power *= kFactor * kFactor) {
+        row.emplace_back(signals);
+        for (std::size_t k = 0; k < signals; ++k) {
+          const double better = row[order][k] + (row[order][k] - before[order][k]) / (power - 1.0);
+          const double error = std::max(std::abs(better - row[order][k]), std::abs(better - before[order][k]));
+          row[order + 1][k] = better;
+          if (error < least[k]) {
+            least[k] = error;
+            best[k] = better;
+          }
+        }
+      }
+      before = std::move(row);
+    }
+    result.push_back(std::move(best));
+  }
+  return result;
 }
 
 bool has_diverged(std::span<const double> state, double bound) {
@@ -194,10 +223,10 @@ DerivativeCheck check_derivatives(const Task& task, int states, int window_steps
       for (const double entry : gradient) largest = std::max(largest, std::abs(entry));
       scales.push_back(largest);
     }
+    const std::vector<Vector> expected = differences(window, x);
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const Vector expected = differences(window, x, i);
-      for (std::size_t k = 0; k < expected.size(); ++k) {
-        const double error = std::abs(gradients[k][i] - expected[k]) / scales[k];
+      for (std::size_t k = 0; k < scales.size(); ++k) {
+        const double error = std::abs(gradients[k][i] - expected[i][k]) / scales[k];
         // A NaN must not pass for agreement.
         result.max_relative_error =
             std::isfinite(error) ? std::max(result.max_relative_error, error) : std::numeric_limits<double>::infinity();

@@ -222,8 +222,8 @@ std::vector<Key> make_keys() {
                          "how the radius follows the predictions", CGPO_FIELD(radius.test)),
       choice<RadiusMetric>("radius.metric", {{"euclid", RadiusMetric::kEuclid}}, "in what a step's length is measured",
                            CGPO_FIELD(radius.metric)),
-      number("radius.margin", {.low = 0.0, .high = 1.0}, "aim below each limit by this share of it",
-             CGPO_FIELD(radius.margin)),
+      number("radius.margin", {.low = 0.0, .high = 1.0},
+             "aim below each limit by this share of it (of 1, if it is smaller)", CGPO_FIELD(radius.margin)),
       number("radius.cutoff", {.low = 0.0, .high = 1.0},
              "reward and cost gradients this parallel leave no step along the constraint", CGPO_FIELD(radius.cutoff)),
 

@@ -1,32 +1,17 @@
 #include "cgpo/run/listings.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <string>
 #include <vector>
 
 #include "cgpo/algorithms/algorithm.hpp"
 #include "cgpo/run/run_log.hpp"
+#include "cgpo/run/table.hpp"
 #include "cgpo/run/value.hpp"
 #include "cgpo/tasks/registry.hpp"
 
 namespace cgpo {
 namespace {
-
-// Columns as wide as their widest cell; the last one ends where it ends.
-void print_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}", row[i], widths[i] + 2);
-    }
-    fmt::print("{}\n", line);
-  }
-}
 
 Json describe(const TaskSpec& spec) {
   Json task;

@@ -4,12 +4,19 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/text.hpp"
+#include "cgpo/tasks/ant.hpp"
+#include "cgpo/tasks/cartpole.hpp"
 #include "cgpo/tasks/function.hpp"
+#include "cgpo/tasks/halfcheetah.hpp"
+#include "cgpo/tasks/reacher.hpp"
+#include "cgpo/tasks/swimmer.hpp"
 
 namespace cgpo {
 
 std::vector<TaskEntry>& task_registry() {
-  static std::vector<TaskEntry> entries = {function_entry(), function_floor_entry()};
+  static std::vector<TaskEntry> entries = {function_entry(), function_floor_entry(), cartpole_entry(),
+                                           reacher_entry(),  halfcheetah_entry(),    ant_entry(),
+                                           swimmer_entry()};
   return entries;
 }
 

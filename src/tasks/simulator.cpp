@@ -20,16 +20,28 @@ void push_rows(std::vector<Real*>& pointers, Rows<Real> rows, int count) {
 
 }  // namespace
 
-Graph step_graph(const Task& task, const std::vector<int>& costs) {
-  const Graph full = task.trace_step();
+namespace {
+
+// Outputs of a step's graph from `first` on, only the chosen costs among them.
+Graph choose_outputs(const Task& task, const Graph& full, int first, const std::vector<int>& costs) {
   const StepLayout layout = task.layout();
-  std::vector<int> chosen(static_cast<std::size_t>(layout.states + layout.observations));
-  std::iota(chosen.begin(), chosen.end(), 0);
+  std::vector<int> chosen(static_cast<std::size_t>(layout.reward() - first));
+  std::iota(chosen.begin(), chosen.end(), first);
   chosen.push_back(layout.reward());
   for (const int cost : costs) chosen.push_back(layout.cost(cost));
   chosen.push_back(layout.reward_paper());
   chosen.push_back(layout.ended());
   return with_outputs(full, chosen);
+}
+
+}  // namespace
+
+Graph step_graph(const Task& task, const std::vector<int>& costs) {
+  return choose_outputs(task, task.trace_step(), 0, costs);
+}
+
+Graph outcome_graph(const Task& task, const std::vector<int>& costs) {
+  return choose_outputs(task, task.trace_outcome(), task.layout().observation(), costs);
 }
 
 Graph step_adjoint_graph(const Task& task, const std::vector<int>& costs) {
@@ -138,9 +150,20 @@ void KernelSimulator<Real>::observe_push(Rows<const Real> state, Rows<const Real
   observe_tangent_->run(scratch.inputs.data(), scratch.outputs.data(), lanes, scratch.kernel);
 }
 
+template <class Real>
+std::unique_ptr<Simulator<Real>> make_simulator(std::shared_ptr<const Task> task, std::vector<int> costs,
+                                                Backend backend) {
+  if (task->is_black_box()) {
+    return std::make_unique<BlackBoxSimulator<Real>>(std::move(task), std::move(costs), backend);
+  }
+  return std::make_unique<KernelSimulator<Real>>(std::move(task), std::move(costs), backend);
+}
+
 template class Simulator<float>;
 template class Simulator<double>;
 template class KernelSimulator<float>;
 template class KernelSimulator<double>;
+template std::unique_ptr<Simulator<float>> make_simulator(std::shared_ptr<const Task>, std::vector<int>, Backend);
+template std::unique_ptr<Simulator<double>> make_simulator(std::shared_ptr<const Task>, std::vector<int>, Backend);
 
 }  // namespace cgpo

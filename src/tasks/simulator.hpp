@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "cgpo/base/rows.hpp"
@@ -101,8 +102,47 @@ class KernelSimulator final : public Simulator<Real> {
   std::unique_ptr<Kernel<Real>> observe_tangent_;
 };
 
+// A task that is a black box: its simulator steps lane after lane, a compiled graph does the rest. A lane whose
+// simulator found a bad state gets NaN there.
+template <class Real>
+class BlackBoxSimulator final : public Simulator<Real> {
+ public:
+  BlackBoxSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
+
+  void observe(Rows<const Real> state, Rows<Real> observation, int lanes,
+               SimulatorScratch<Real>& scratch) const override;
+  void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
+  bool differentiable() const override { return false; }
+  void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
+  void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
+                         SimulatorScratch<Real>& scratch) const override;
+  void observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
+                    SimulatorScratch<Real>& scratch) const override;
+
+ private:
+  struct Worker {
+    std::unique_ptr<BlackBox> box;
+    std::vector<double> state, action, next;
+  };
+  void move(const StepBatch<Real>& batch, int lanes) const;
+  std::unique_ptr<Worker> take() const;
+  void put_back(std::unique_ptr<Worker> worker) const;
+
+  std::unique_ptr<Kernel<Real>> observe_;
+  std::unique_ptr<Kernel<Real>> outcome_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Worker>> idle_;  // as many as threads have stepped at once
+};
+
+// The simulator that suits the task.
+template <class Real>
+std::unique_ptr<Simulator<Real>> make_simulator(std::shared_ptr<const Task> task, std::vector<int> costs,
+                                                Backend backend = Backend::kBest);
+
 // The step with outputs state, observation, signals, reward_paper, ended; and its derivative with one seed a signal.
 Graph step_graph(const Task& task, const std::vector<int>& costs);
 Graph step_adjoint_graph(const Task& task, const std::vector<int>& costs);
+// Of a black box: from (state, action, next state) to the same outputs without the state.
+Graph outcome_graph(const Task& task, const std::vector<int>& costs);
 
 }  // namespace cgpo

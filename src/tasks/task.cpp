@@ -24,4 +24,15 @@ void check_step_sizes(const TaskSpec& spec, std::size_t states, std::size_t cost
   }
 }
 
+void trace_step_outputs(Graph& graph, const TaskSpec& spec, const StepResult<Traced>& result,
+                        std::span<const Traced> observation) {
+  check_step_sizes(spec, result.state.size(), result.costs.size());
+  trace_outputs(graph, result.state);
+  trace_outputs(graph, observation);
+  trace_output(graph, result.reward);
+  trace_output(graph, result.reward_paper);
+  trace_output(graph, result.ended);
+  trace_outputs(graph, result.costs);
+}
+
 }  // namespace cgpo

@@ -71,6 +71,15 @@ struct StepLayout {
   int size() const { return reward() + 3 + costs; }
 };
 
+// A simulator that steps one environment at a time and gives no derivative. It may keep working memory: each thread
+// uses its own, and a step depends on nothing but its arguments.
+class BlackBox {
+ public:
+  virtual ~BlackBox() = default;
+  // false: the simulator found the state bad; `next` is then not to be used.
+  virtual bool step(std::span<const double> state, std::span<const double> action, std::span<double> next) = 0;
+};
+
 class Task {
  public:
   explicit Task(TaskSpec spec) : spec_(std::move(spec)) {}
@@ -81,14 +90,25 @@ class Task {
   int cost_index(const std::string& name) const;  // throws UserError, naming those there are
 
   virtual void reset(RandomStream& random, std::span<double> state) const = 0;
-  // (state, action) → StepLayout; the observation is the one after the step.
+  // (state, action) → StepLayout; the observation is the one after the step. Not of a black box.
   virtual Graph trace_step() const = 0;
   // state → observation.
   virtual Graph trace_observation() const = 0;
 
+  // A task whose step is not a graph makes its simulator here, and traces what follows from the step:
+  // (state, action, next state) → StepLayout.
+  virtual bool is_black_box() const { return false; }
+  virtual std::unique_ptr<BlackBox> make_black_box() const { return nullptr; }
+  virtual Graph trace_outcome() const { return Graph(); }
+
  private:
   TaskSpec spec_;
 };
+
+void check_step_sizes(const TaskSpec& spec, std::size_t states, std::size_t costs);
+// Makes a step's results the outputs of its graph, in the order of StepLayout.
+void trace_step_outputs(Graph& graph, const TaskSpec& spec, const StepResult<Traced>& result,
+                        std::span<const Traced> observation);
 
 template <class Definition>
 class TracedTask final : public Task {
@@ -105,13 +125,7 @@ class TracedTask final : public Task {
         definition_.template step<Traced>(std::span<const Traced>(state), std::span<const Traced>(action));
     std::vector<Traced> observation(static_cast<std::size_t>(spec().observations));
     definition_.template observe<Traced>(std::span<const Traced>(result.state), std::span<Traced>(observation));
-    check_sizes(result.state.size(), result.costs.size());
-    trace_outputs(graph, result.state);
-    trace_outputs(graph, observation);
-    trace_output(graph, result.reward);
-    trace_output(graph, result.reward_paper);
-    trace_output(graph, result.ended);
-    trace_outputs(graph, result.costs);
+    trace_step_outputs(graph, spec(), result, observation);
     return graph;
   }
 
@@ -127,20 +141,12 @@ class TracedTask final : public Task {
   const Definition& definition() const { return definition_; }
 
  private:
-  void check_sizes(std::size_t states, std::size_t costs) const;
   Definition definition_;
 };
 
 template <class Definition>
 std::shared_ptr<const Task> make_task(Definition definition) {
   return std::make_shared<TracedTask<Definition>>(std::move(definition));
-}
-
-void check_step_sizes(const TaskSpec& spec, std::size_t states, std::size_t costs);
-
-template <class Definition>
-void TracedTask<Definition>::check_sizes(std::size_t states, std::size_t costs) const {
-  check_step_sizes(spec(), states, costs);
 }
 
 }  // namespace cgpo

@@ -54,7 +54,7 @@ TEST_F(Results, Listings) {
 
 TEST_F(Results, Check) {
   const Json check = json_of(run({"check", "function", "--states", "4", "--window", "3", "--json"}));
-  EXPECT_LT(check.at("max_relative_error"), 1e-8);
+  EXPECT_LT(check.at("max_relative_error"), 1e-7);
   EXPECT_EQ(check.at("states"), 4);
   EXPECT_EQ(check.at("window"), 3);
   EXPECT_THAT(run({"check", "function", "--set", "task.start_width=3"}).out,

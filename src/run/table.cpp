@@ -1,0 +1,22 @@
+#include "cgpo/run/table.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace cgpo {
+
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}", row[i], widths[i] + 2);
+    }
+    fmt::print("{}\n", line);
+  }
+}
+
+}  // namespace cgpo

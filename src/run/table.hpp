@@ -1,0 +1,13 @@
+// Tables on standard output.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cgpo {
+
+// Rows of equal length, the first one the headings. Columns are as wide as their widest cell; the last one ends where
+// it ends.
+void print_table(const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace cgpo

@@ -1,0 +1,116 @@
+#include "cgpo/tasks/reacher.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "cgpo/tasks/models.hpp"
+#include "cgpo/tasks/robot.hpp"
+
+namespace cgpo {
+namespace {
+
+// State (θ₁, θ₂, θ̇₁, θ̇₂, target x, target y). r = −|tip − target| − Σ a². The paper's cost ‖x_pos‖² with the limit 400
+// can bind only in decimetres; of what, it does not say clearly:
+//   tip_base       100 |tip|² ≤ 400
+//   not_too_close  −100 |tip − target|² ≤ −400
+//   literal        100 |tip − target|² ≤ 400
+enum class Reading : std::uint8_t { kTipBase, kNotTooClose, kLiteral };
+constexpr double kReach = 0.2;
+constexpr double kDistanceEpsilon = 1e-5;  // m
+
+struct Reacher {
+  Robot body;
+  Reading reading = Reading::kTipBase;
+  bool joint_rates = false;  // observation 6–7: angular velocities instead of the tip's velocity
+
+  const Robot& robot() const { return body; }
+  int tip() const { return body.model->body_id("fingertip"); }
+
+  TaskSpec spec() const {
+    TaskSpec spec = robot_spec(body, 11, 2);
+    spec.summary = "a two-link arm that reaches for a target";
+    spec.horizon = 300;
+    const char* meaning = reading == Reading::kTipBase       ? "100 |tip|², the tip from the base in m"
+                          : reading == Reading::kNotTooClose ? "−100 |tip − target|²"
+                                                             : "100 |tip − target|²";
+    spec.costs = {{.name = "position", .limit = reading == Reading::kNotTooClose ? -400.0 : 400.0, .meaning = meaning},
+                  {.name = "energy", .limit = 10.0, .standard = false, .meaning = "Σ a²"}};
+    spec.defaults = paper_defaults(300, 128, 1e-2, 1e-4, 1e-1);
+    return spec;
+  }
+
+  // The target's radius is uniform, not its area, so E[r²] = 0.04/3.
+  void reset(RandomStream& random, std::span<double> state) const {
+    for (double& angle : state.first(2)) angle = random.uniform(-0.1, 0.1);
+    for (double& rate : state.subspan(2, 2)) rate = random.uniform(-0.005, 0.005);
+    const double radius = kReach * random.uniform();
+    const double angle = 2.0 * std::numbers::pi * random.uniform();
+    state[4] = radius * std::cos(angle);
+    state[5] = radius * std::sin(angle);
+  }
+
+  template <class S>
+  void observe(const RobotState<S>& state, std::span<S> o) const {
+    const Vec3<S> place = state.position(tip());
+    const Vec3<S> velocity = state.velocity(tip());
+    for (std::size_t i = 0; i < 2; ++i) {
+      o[i] = cos(state.q[i]);
+      o[2 + i] = sin(state.q[i]);
+      o[4 + i] = state.extra[i];
+      o[6 + i] = joint_rates ? state.v[i] : velocity.at[i];
+      o[8 + i] = place.at[i] - state.extra[i];
+    }
+    o[10] = S(0.0);  // the arm and the target are at one height
+  }
+
+  template <class S>
+  StepResult<S> outcome(const RobotState<S>&, std::span<const S> action, const RobotState<S>& after) const {
+    const Vec3<S> place = after.position(tip());
+    const S dx = place[0] - after.extra[0];
+    const S dy = place[1] - after.extra[1];
+    const S from_target = dx * dx + dy * dy;
+    const S from_base = place[0] * place[0] + place[1] * place[1];
+    const S energy = sum_of_squares(action);
+    StepResult<S> result;
+    result.reward = -smooth_root(from_target, kDistanceEpsilon) - energy;
+    result.reward_paper = result.reward;
+    const S cost = reading == Reading::kTipBase       ? 100.0 * from_base
+                   : reading == Reading::kNotTooClose ? -100.0 * from_target
+                                                      : 100.0 * from_target;
+    result.costs = {cost, energy};
+    return result;
+  }
+};
+
+RobotDefaults defaults() {
+  return {.name = "reacher",
+          .xml = std::string(model_text("reacher")),
+          .period = 0.02,
+          .own_substeps = 2,
+          .mujoco_substeps = 2};
+}
+
+}  // namespace
+
+TaskEntry reacher_entry() {
+  std::vector<TaskOption> options = robot_options(defaults(), /*collides=*/false);
+  options.push_back({.name = "cost",
+                     .standard = std::string("tip_base"),
+                     .help = "tip_base: 100 |tip|²; not_too_close: −100 |tip − target|²; literal: 100 |tip − target|²",
+                     .choices = {"tip_base", "not_too_close", "literal"}});
+  options.push_back({.name = "velocity",
+                     .standard = std::string("tip"),
+                     .help = "observations 6 and 7: the tip's velocity (tip) or the joints' (qd)",
+                     .choices = {"tip", "qd"}});
+  return {.name = "reacher", .options = std::move(options), .make = [](const TaskOptions& chosen) {
+            const std::string& cost = chosen.text("cost");
+            return make_robot_task(Reacher{.body = make_robot(defaults(), chosen),
+                                           .reading = cost == "tip_base"        ? Reading::kTipBase
+                                                      : cost == "not_too_close" ? Reading::kNotTooClose
+                                                                                : Reading::kLiteral,
+                                           .joint_rates = chosen.text("velocity") == "qd"});
+          }};
+}
+
+}  // namespace cgpo

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# page_test.sh BUILD PAGE COMPILER: does what docs/your-own-task.md says, in a home of its own: installs this build,
+# makes the user's project of the page's blocks, builds it with the page's commands, and runs the rest of them.
+set -euo pipefail
+build=$(realpath "$1")
+page=$(realpath "$2")
+export CXX=$3
+here=$(dirname "$(realpath "$0")")
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/cgpo-page-XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+export HOME=$scratch/home
+unset CMAKE_PREFIX_PATH cgpo_DIR
+mkdir -p "$HOME" "$scratch/repository"
+
+fail() {
+  echo "page_test: $*" >&2
+  exit 1
+}
+run_block() {
+  [[ -s $project/$1 ]] || fail "the page has no block $1"
+  echo "== $1"
+  bash -euo pipefail "$project/$1" || fail "$1 ended with exit code $?"
+}
+
+project=$scratch/my_tasks
+names=$(bash "$here/extract_blocks.sh" "$page" "$project")
+echo "blocks: ${names//$'\n'/ }"
+
+# The page installs from the repository's folder, where the build is called `build`.
+ln -s "$build" "$scratch/repository/build"
+cd "$scratch/repository"
+run_block install.sh > "$scratch/install.log" || { cat "$scratch/install.log"; exit 1; }
+"$HOME/cgpo/bin/cgpo" --version
+
+# Nothing that is installed may point back to where it was built.
+if grep -rIl -e "$build" -e "$(realpath "$here/../..")" "$HOME/cgpo" --include='*.cmake'; then
+  fail "the package names folders of the build"
+fi
+# The installed headers compile, all of them.
+{
+  echo 'cmake_minimum_required(VERSION 3.22)'
+  echo 'project(headers LANGUAGES CXX)'
+  echo 'find_package(cgpo REQUIRED)'
+  echo 'add_library(headers OBJECT all.cpp)'
+  echo 'target_link_libraries(headers PRIVATE cgpo::run)'
+} > "$scratch/CMakeLists.txt"
+(cd "$HOME/cgpo/include" && find cgpo -name '*.hpp' | sort | sed 's/.*/#include "&"/') > "$scratch/all.cpp"
+cmake -S "$scratch" -B "$scratch/headers" -DCMAKE_PREFIX_PATH="$HOME/cgpo" > "$scratch/headers.log"
+cmake --build "$scratch/headers" >> "$scratch/headers.log" || { cat "$scratch/headers.log"; fail "a header does not compile"; }
+
+cd "$project"
+run_block build.sh
+run_block check.sh
+run_block train.sh
+run_block json.sh
+
+# What scripts rely on.
+has() { grep -q "$2" "$1" || fail "$1 lacks $2: $(cat "$1")"; }
+for task in puck crane; do
+  has tasks.json "\"name\":\"$task\""
+  for field in episodes return return_paper costs violation_rate limit episode_length feasible; do
+    has $task.json "\"$field\":"
+  done
+done
+
+# The user's tasks fail as ours do: one sentence, exit code 2.
+set +e
+build/my_tasks train crane --set task.file=missing.xml --out runs/none 2> error.txt
+code=$?
+set -e
+[[ $code == 2 && $(wc -l < error.txt) == 1 ]] || fail "a missing robot: exit code $code, $(cat error.txt)"
+has error.txt missing.xml
+[[ ! -e runs/none ]] || fail "a refused training left a folder"
+echo "page_test: all blocks ran"
