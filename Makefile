@@ -1,5 +1,5 @@
 # Everything a newcomer needs: `make demo` and `make test`. Each target does all that it depends on.
-.PHONY: setup build demo test test-fast test-sanitize bench format format-check lint clean
+.PHONY: setup build all demo test test-fast test-sanitize bench format format-check lint clean
 JOBS ?= $(shell nproc)
 BUILD ?= build
 SANITIZE_BUILD ?= build-sanitize
@@ -10,7 +10,11 @@ setup:
 $(BUILD)/build.ninja: | setup
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
 
+# The program alone; `all` adds tests and benchmarks.
 build: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD) -j $(JOBS) --target cgpo
+
+all: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
 
 demo: build
@@ -19,7 +23,7 @@ demo: build
 # The optimised build runs every test; the sanitizer build, made with the other compiler, all but the slow ones.
 test: test-fast test-sanitize
 
-test-fast: build
+test-fast: all
 	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
 test-sanitize: setup
@@ -28,7 +32,7 @@ test-sanitize: setup
 	@cmake --build $(SANITIZE_BUILD) -j $(JOBS)
 	@ctest --test-dir $(SANITIZE_BUILD) -j $(JOBS) -LE slow --output-on-failure
 
-bench: build
+bench: all
 	@scripts/bench.sh $(BUILD)
 
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
@@ -39,7 +43,7 @@ format: setup
 format-check: setup
 	@clang-format --dry-run -Werror $(SOURCES)
 
-lint: build format-check
+lint: all format-check
 	@run-clang-tidy -quiet -p $(BUILD) -j $(JOBS) '/(src|apps|tests|bench)/'
 
 clean:

@@ -184,6 +184,8 @@ Command add_train(CLI::App& root) {
   CLI::Option* resume = app->add_flag(
       "--resume", request.resume, "continue a run from its checkpoint; of its settings only `iterations` may change");
   app->add_flag("--force", request.force, "replace the run that is in the folder")->excludes(resume);
+  app->add_flag("--allow-unsupported", request.allow_unsupported,
+                "train a robot without those of its elements that the own engine does not know");
   add_json(*app, request.json);
   return {app, [arguments] {
             TrainRequest& train = arguments->request;

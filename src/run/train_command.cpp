@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 #include <unistd.h>
 #include <utility>
@@ -114,6 +115,19 @@ std::unique_ptr<Algorithm> make_algorithm(const Configuration& configuration, st
       .make({std::move(task), configuration.settings, configuration.seed, &pool});
 }
 
+// A robot is trained as it is or, when told so, without what the engine does not know; never silently.
+void report_unsupported(const Task& task, const TrainRequest& request) {
+  const TaskSpec& spec = task.spec();
+  if (!spec.unsupported.empty() && !request.allow_unsupported) {
+    throw UserError(
+        "task {}: the own engine does not support {}; --allow-unsupported trains without, --set task.engine=mujoco on "
+        "MuJoCo's step, with it but without derivatives",
+        spec.name, fmt::join(spec.unsupported, "; "));
+  }
+  for (const std::string& element : spec.unsupported) fmt::print(stderr, "left out: {}\n", element);
+  for (const std::string& warning : spec.warnings) fmt::print(stderr, "warning: {}\n", warning);
+}
+
 int start_run(const TrainRequest& request, const fs::path& folder) {
   const FolderMode mode = request.force ? FolderMode::kForce : FolderMode::kNew;
   const Configuration configuration = resolve_configuration(request.configuration);
@@ -122,6 +136,7 @@ int start_run(const TrainRequest& request, const fs::path& folder) {
   // All that can be refused is refused before anything is written.
   ThreadPool pool(request.threads);
   const std::shared_ptr<const Task> task = make_task(configuration);
+  report_unsupported(*task, request);
   std::unique_ptr<Algorithm> algorithm = make_algorithm(configuration, task, pool);
   if (!configuration.init.empty()) start_from(*algorithm, configuration);
 

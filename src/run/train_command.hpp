@@ -13,6 +13,7 @@ struct TrainRequest {
   std::optional<std::string> out;
   bool resume = false;
   bool force = false;
+  bool allow_unsupported = false;
   int threads = 1;
   bool json = false;
 };

@@ -111,6 +111,10 @@ TaskSpec robot_spec(const Robot& robot, int observations, int extra) {
   spec.substeps = robot.substeps;
   spec.dt = robot.dt();
   spec.differentiable = robot.engine == Engine::kOwn;
+  if (robot.engine == Engine::kOwn) {  // MuJoCo's own step leaves nothing out
+    spec.unsupported = robot.model->unsupported;
+    spec.warnings = robot.model->warnings;
+  }
   return spec;
 }
 

@@ -43,6 +43,9 @@ struct TaskSpec {
   bool reward_stops_at_end = true;
   bool differentiable = true;
   double divergence_bound = 1e6;  // an environment with a larger |state| has diverged
+  // Elements of the robot that the task leaves out because the engine does not know them, and what else to beware of.
+  std::vector<std::string> unsupported = {};
+  std::vector<std::string> warnings = {};
   // Configuration keys that this task sets, with TOML values: what its physics or the paper's table demands.
   std::vector<std::pair<std::string, std::string>> defaults = {};
 };

@@ -8,6 +8,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/physics/model.hpp"
 #include "cgpo/physics/mujoco_engine.hpp"
+#include "cgpo/tasks/robot.hpp"
 
 namespace cgpo {
 namespace {
@@ -123,6 +124,22 @@ TEST(Models, DynamicsIsMujocos) {
     EXPECT_LT(error.passive, 1e-10);
     EXPECT_LT(error.acceleration, 1e-10);
   }
+}
+
+// What the own engine does not know is listed in the task's spec; MuJoCo's step leaves nothing out.
+TEST(Models, UnsupportedElementsReachTheSpec) {
+  const RobotDefaults defaults{
+      .name = "puppet",
+      .xml = R"(<mujoco><worldbody><body><joint name="a" type="hinge"/><geom size=".1"/></body></worldbody>
+                                 <tendon><fixed name="string" stiffness="3"><joint joint="a" coef="1"/></fixed></tendon>
+                                 <actuator><motor joint="a" ctrllimited="true" ctrlrange="-1 1"/></actuator></mujoco>)",
+      .period = 0.02};
+  TaskOptions options(robot_options(defaults, false));
+  const TaskSpec own = robot_spec(make_robot(defaults, options), 2);
+  ASSERT_FALSE(own.unsupported.empty());
+  EXPECT_NE(own.unsupported[0].find("tendon"), std::string::npos);
+  options.set("engine", std::string("mujoco"));
+  EXPECT_TRUE(robot_spec(make_robot(defaults, options), 2).unsupported.empty());
 }
 
 TEST(Models, UnknownNameIsAnError) { EXPECT_THROW(model_text("horse"), UserError); }
