@@ -87,7 +87,7 @@ void run_interpreter(benchmark::State& state, const Graph& graph, Isa isa) {
   }
   state.counters["ns_per_lane"] = benchmark::Counter(static_cast<double>(state.iterations() * lanes) * 1e-9,
                                                      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-  state.counters["operations"] = kernel.operations();
+  state.SetLabel(std::to_string(kernel.operations()) + " operations");
 }
 
 struct ByHand {
