@@ -34,6 +34,18 @@ Graph choose_outputs(const Task& task, const Graph& full, int first, const std::
   return with_outputs(full, chosen);
 }
 
+// A kernel of the state and one more vector: the observation's derivatives.
+template <class Real>
+void run_at_state(const Kernel<Real>& kernel, Rows<const Real> state, int states, Rows<const Real> vector, int size,
+                  Rows<Real> result, int results, int lanes, SimulatorScratch<Real>& scratch) {
+  scratch.inputs.clear();
+  scratch.outputs.clear();
+  push_rows(scratch.inputs, state, states);
+  push_rows(scratch.inputs, vector, size);
+  push_rows(scratch.outputs, result, results);
+  kernel.run(scratch.inputs.data(), scratch.outputs.data(), lanes, scratch.kernel);
+}
+
 }  // namespace
 
 Graph step_graph(const Task& task, const std::vector<int>& costs) {
@@ -130,24 +142,14 @@ template <class Real>
 void KernelSimulator<Real>::observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result,
                                               int lanes, SimulatorScratch<Real>& scratch) const {
   const TaskSpec& spec = this->task().spec();
-  scratch.inputs.clear();
-  scratch.outputs.clear();
-  push_rows(scratch.inputs, state, spec.states);
-  push_rows(scratch.inputs, adjoint, spec.observations);
-  push_rows(scratch.outputs, result, spec.states);
-  observe_adjoint_->run(scratch.inputs.data(), scratch.outputs.data(), lanes, scratch.kernel);
+  run_at_state(*observe_adjoint_, state, spec.states, adjoint, spec.observations, result, spec.states, lanes, scratch);
 }
 
 template <class Real>
 void KernelSimulator<Real>::observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
                                          SimulatorScratch<Real>& scratch) const {
   const TaskSpec& spec = this->task().spec();
-  scratch.inputs.clear();
-  scratch.outputs.clear();
-  push_rows(scratch.inputs, state, spec.states);
-  push_rows(scratch.inputs, tangent, spec.states);
-  push_rows(scratch.outputs, result, spec.observations);
-  observe_tangent_->run(scratch.inputs.data(), scratch.outputs.data(), lanes, scratch.kernel);
+  run_at_state(*observe_tangent_, state, spec.states, tangent, spec.states, result, spec.observations, lanes, scratch);
 }
 
 template <class Real>
