@@ -32,6 +32,11 @@ class Cgpo final : public Algorithm {
       const int window = gradient.source == GradientSource::kShac ? settings_.window : 0;
       first_order_.emplace(*parts_.simulator, parts_.policy, parts_.batch, window);
     }
+    if (settings_.critic.sobolev > 0.0 && !settings_.critic.fit_first) {
+      // After the update the sweep would mix the batch's actions with another policy's slopes.
+      throw UserError(
+          "critic.sobolev needs critic.fit_first = true: its targets belong to the policy before the update");
+    }
     parts_.warm_up_normaliser();
   }
 

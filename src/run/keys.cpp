@@ -269,6 +269,7 @@ const std::vector<std::pair<std::string, std::string>>& preset_assignments(const
       {"critic.steps", "600"},  // a pass over 128 episodes of 300 steps
       {"critic.targets", "\"window\""},
       {"critic.fit_first", "false"},
+      {"critic.sobolev", "0.0"},
       {"radius.shrink", "0.8"},
       {"radius.grow", "1.25"},
       {"radius.test", "\"paper\""},

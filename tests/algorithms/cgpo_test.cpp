@@ -150,6 +150,15 @@ TEST(Cgpo, NonDifferentiableTasksAreRefusedAtOnce) {
   EXPECT_NO_THROW(make_cgpo(settings)->iterate());
 }
 
+TEST(Cgpo, SlopesBelongToThePolicyBeforeTheUpdate) {
+  ThreadPool pool(1);
+  AlgorithmContext settings = context(pool);
+  settings.settings.critic.sobolev = 1.0;
+  EXPECT_NO_THROW(make_cgpo(settings)->iterate());
+  settings.settings.critic.fit_first = false;
+  EXPECT_THROW(make_cgpo(settings), UserError);
+}
+
 TEST(Evaluation, ChunksAndThreadsDoNotMatter) {
   ThreadPool pool(2);
   const AlgorithmContext settings = context(pool);
