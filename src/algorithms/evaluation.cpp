@@ -27,7 +27,7 @@ Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, 
   result.costs.resize(constraints.costs.size());
   for (int begin = 0; begin < episodes; begin += kEpisodesAtOnce) {
     Batch<float> batch(*simulator, std::min(kEpisodesAtOnce, episodes - begin),
-                       resolve_horizon(*context.task, context.settings), context.settings.kernel.block);
+                       resolve_horizon(*context.task, context.settings), context.settings.kernel.block, Keep::kOutcome);
     const EpisodeKey key{.seed = context.seed,
                          .reset = Purpose::kEvalReset,
                          .noise = Purpose::kEvalNoise,

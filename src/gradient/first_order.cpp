@@ -75,6 +75,8 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
   const int signals = simulator_.signals();
   const int lanes = block.lanes();
   const bool intact = block.intact();
+  const bool keeps_inner = block.inner.rows() == simulator_.inner_rows();
+  const Rows<const Real> none;
   for (auto& sums : block_sums_) std::fill(sums[index].begin(), sums[index].end(), 0.0);
 
   for (int window = (block.simulated - 1) / window_ * window_; window >= 0; window -= window_) {
@@ -99,7 +101,9 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
                               .observation_adjoint = w.observation_adjoint.view(),
                               .weight = w.weight.view(),
                               .state_adjoint = w.state_adjoint.view(),
-                              .action_adjoint = w.action_adjoint.view()},
+                              .action_adjoint = w.action_adjoint.view(),
+                              .next_state = keeps_inner ? block.states.view().from_column(block.column(t + 1)) : none,
+                              .inner = keeps_inner ? block.inner.view().from_column(column) : none},
                              lanes, w.simulator);
         for (int k = 0; k < signals; ++k) {
           if (!intact) {  // a lane that does not count has no adjoint, whatever its Jacobian is: assigned, not

@@ -8,14 +8,6 @@
 
 namespace cgpo {
 
-// Distance between rows of `columns` values: whole cache lines, and an odd number of them, so that the same column of
-// many rows does not fall into the same few cache sets (as it would with a power of two).
-template <class Real>
-constexpr std::ptrdiff_t padded_stride(std::ptrdiff_t columns) {
-  constexpr std::ptrdiff_t line = 64 / static_cast<std::ptrdiff_t>(sizeof(Real));
-  return (((columns + line - 1) / line) | 1) * line;
-}
-
 template <class Real>
 class RowStore {
  public:

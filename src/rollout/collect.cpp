@@ -90,7 +90,8 @@ class BlockRollout {
                      .observation = block_.observations.view().from_column(next),
                      .signals = block_.signals.view().from_column(column),
                      .reward_paper = reward_paper_.data(),
-                     .ended = ended_.data()},
+                     .ended = ended_.data(),
+                     .inner = block_.inner.rows() > 0 ? block_.inner.view().from_column(column) : Rows<Real>()},
                     lanes(), scratch_);
   }
 

@@ -6,7 +6,8 @@
 namespace cgpo {
 
 template <class Real>
-TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block environments_in, int horizon_in)
+TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block environments_in, int horizon_in,
+                                       Keep keep)
     : environments(environments_in),
       horizon(horizon_in),
       states(simulator.task().spec().states, (horizon_in + 1) * environments_in.size),
@@ -15,6 +16,7 @@ TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block e
       noise(simulator.task().spec().actions, horizon_in * environments_in.size),
       actions(simulator.task().spec().actions, horizon_in * environments_in.size),
       signals(simulator.signals(), horizon_in * environments_in.size),
+      inner(keep == Keep::kInner ? simulator.inner_rows() : 0, horizon_in * environments_in.size),
       length(static_cast<std::size_t>(environments_in.size), horizon_in),
       diverged(static_cast<std::size_t>(environments_in.size), 0),
       sums(static_cast<std::size_t>(simulator.signals() * environments_in.size), 0.0),
@@ -28,10 +30,10 @@ bool TrajectoryBlock<Real>::intact() const {
 }
 
 template <class Real>
-Batch<Real>::Batch(const Simulator<Real>& simulator, int environments_in, int horizon_in, int block_size)
+Batch<Real>::Batch(const Simulator<Real>& simulator, int environments_in, int horizon_in, int block_size, Keep keep)
     : environments(environments_in), horizon(horizon_in), signals(simulator.signals()) {
   for (const Block& block : fixed_blocks(environments_in, block_size))
-    blocks.emplace_back(simulator, block, horizon_in);
+    blocks.emplace_back(simulator, block, horizon_in, keep);
 }
 
 template <class Real>

@@ -11,10 +11,13 @@
 
 namespace cgpo {
 
+// Whether a rollout keeps what the adjoint sweep needs and could compute again at the price of a second forward pass.
+enum class Keep : std::uint8_t { kInner, kOutcome };
+
 // The episodes of one block of environments. Rows are quantities; the column of step t and lane i is t·B + i, B lanes.
 template <class Real>
 struct TrajectoryBlock {
-  TrajectoryBlock(const Simulator<Real>& simulator, Block environments_in, int horizon_in);
+  TrajectoryBlock(const Simulator<Real>& simulator, Block environments_in, int horizon_in, Keep keep);
 
   Block environments;
   int horizon;
@@ -24,6 +27,7 @@ struct TrajectoryBlock {
   RowStore<Real> noise;         // [actions × TB]
   RowStore<Real> actions;       // [actions × TB]
   RowStore<Real> signals;       // [1+m × TB], 0 where a signal has stopped
+  RowStore<Real> inner;         // [inner rows × TB], states between substeps; empty if they are not kept
 
   int simulated = 0;        // steps after which no environment of the block counted any more; at most T
   std::vector<int> length;  // steps until the episode's end, that step included; T if it did not end early
@@ -46,7 +50,8 @@ bool counts(const TrajectoryBlock<Real>& block, bool stops, int t, int lane) {
 
 template <class Real>
 struct Batch {
-  Batch(const Simulator<Real>& simulator, int environments_in, int horizon_in, int block_size);
+  Batch(const Simulator<Real>& simulator, int environments_in, int horizon_in, int block_size,
+        Keep keep = Keep::kInner);
 
   int environments;
   int horizon;

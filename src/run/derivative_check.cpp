@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cgpo/base/error.hpp"
-#include "cgpo/graph/evaluate.hpp"
 #include "cgpo/tasks/simulator.hpp"
 
 namespace cgpo {
@@ -23,16 +22,15 @@ std::vector<int> all_costs(const Task& task) {
   return costs;
 }
 
-// The functions L_k(start state, actions) whose gradients are compared, one a signal (reward, then the costs).
+// The functions L_k(start state, actions) whose gradients are compared, one a signal (reward, then the costs), on the
+// simulator that training uses, in double.
 class Window {
  public:
-  Window(const Task& task, int steps)
-      : spec_(task.spec()),
+  Window(std::shared_ptr<const Task> task, int steps)
+      : spec_(task->spec()),
         steps_(steps),
-        signals_(1 + static_cast<int>(task.spec().costs.size())),
-        step_(step_graph(task, all_costs(task))),
-        adjoint_(step_adjoint_graph(task, all_costs(task))),
-        kernel_(compile<double>(step_)) {}
+        signals_(1 + static_cast<int>(task->spec().costs.size())),
+        simulator_(make_simulator<double>(task, all_costs(*task))) {}
 
   int inputs() const { return spec_.states + steps_ * spec_.actions; }
   int signals() const { return signals_; }
@@ -42,81 +40,103 @@ class Window {
     for (double& weight : weights_) weight = random.normal();
   }
 
-  // One environment step; returns the step graph's outputs.
-  Vector step(std::span<const double> state, std::span<const double> action) const {
-    Vector inputs(state.begin(), state.end());
-    inputs.insert(inputs.end(), action.begin(), action.end());
-    return evaluate(step_, inputs);
+  // The state after one environment step.
+  Vector step(Vector state, Vector action) {
+    StepRows rows(*simulator_, 1);
+    rows.state.values = std::move(state);
+    rows.action.values = std::move(action);
+    run(rows);
+    return rows.next.values;
   }
 
   // L_k at many points at once, a lane each: [point][signal].
-  std::vector<Vector> values(const std::vector<Vector>& points) const {
-    const int lanes = static_cast<int>(points.size());
-    const int outputs = kernel_->outputs();
-    std::vector<Vector> in(at(spec_.states + spec_.actions), Vector(points.size()));
-    std::vector<Vector> out(at(outputs), Vector(points.size()));
-    std::vector<const double*> in_rows;
-    std::vector<double*> out_rows;
-    for (const Vector& row : in) in_rows.push_back(row.data());
-    for (Vector& row : out) out_rows.push_back(row.data());
+  std::vector<Vector> values(const std::vector<Vector>& points) {
+    StepRows rows(*simulator_, static_cast<int>(points.size()));
     std::vector<Vector> sums(points.size(), Vector(at(signals_), 0.0));
-    KernelScratch scratch;
     for (int t = 0; t < steps_; ++t) {
       for (std::size_t p = 0; p < points.size(); ++p) {
-        for (int i = 0; i < spec_.states; ++i) in[at(i)][p] = t == 0 ? points[p][at(i)] : out[at(i)][p];
-        for (int i = 0; i < spec_.actions; ++i) in[at(spec_.states + i)][p] = action(points[p], t)[at(i)];
+        for (int i = 0; i < spec_.states; ++i) rows.state(i, p) = t == 0 ? points[p][at(i)] : rows.next(i, p);
+        for (int i = 0; i < spec_.actions; ++i) rows.action(i, p) = action(points[p], t)[at(i)];
       }
-      kernel_->run(in_rows.data(), out_rows.data(), lanes, scratch);
+      run(rows);
       for (std::size_t p = 0; p < points.size(); ++p) {
         for (int k = 0; k < signals_; ++k) {
           const double* weight = step_weights(k, t);
           double& sum = sums[p][at(k)];
-          for (int i = 0; i < spec_.observations; ++i) sum += weight[i] * out[at(spec_.states + i)][p];
-          sum += weight[spec_.observations] * out[at(spec_.states + spec_.observations + k)][p];
+          for (int i = 0; i < spec_.observations; ++i) sum += weight[i] * rows.observation(i, p);
+          sum += weight[spec_.observations] * rows.signals(k, p);
         }
       }
     }
     for (std::size_t p = 0; p < points.size(); ++p) {
       for (int k = 0; k < signals_; ++k) {
-        for (int i = 0; i < spec_.states; ++i) sums[p][at(k)] += state_weights(k)[i] * out[at(i)][p];
+        for (int i = 0; i < spec_.states; ++i) sums[p][at(k)] += state_weights(k)[i] * rows.next(i, p);
       }
     }
     return sums;
   }
 
   // Reverse mode, step by step, all signals at once: [signal][input].
-  std::vector<Vector> gradients(const Vector& x) const {
+  std::vector<Vector> gradients(const Vector& x) {
     std::vector<Vector> states = {Vector(x.begin(), x.begin() + spec_.states)};
-    for (int t = 0; t + 1 < steps_; ++t) {
-      const Vector outputs = step(states.back(), action(x, t));
-      states.emplace_back(outputs.begin(), outputs.begin() + spec_.states);
-    }
-    std::vector<Vector> result(static_cast<std::size_t>(signals_), Vector(at(inputs()), 0.0));
-    std::vector<Vector> adjoints;  // of the state after step t
-    adjoints.reserve(at(signals_));
-    for (int k = 0; k < signals_; ++k) adjoints.emplace_back(state_weights(k), state_weights(k) + spec_.states);
+    for (int t = 0; t + 1 < steps_; ++t) states.push_back(step(states.back(), action(x, t)));
+    std::vector<Vector> result(at(signals_), Vector(at(inputs()), 0.0));
+    LaneRows after(signals_ * spec_.states, 1), observed(signals_ * spec_.observations, 1), weight(signals_, 1);
+    LaneRows before(signals_ * spec_.states, 1), actions(signals_ * spec_.actions, 1);
+    std::copy_n(weights_.begin(), signals_ * spec_.states, after.values.begin());
     for (int t = steps_ - 1; t >= 0; --t) {
-      Vector seeds = states[at(t)];
-      seeds.insert(seeds.end(), action(x, t).begin(), action(x, t).end());
       for (int k = 0; k < signals_; ++k) {
-        seeds.insert(seeds.end(), adjoints[at(k)].begin(), adjoints[at(k)].end());
-        seeds.insert(seeds.end(), step_weights(k, t), step_weights(k, t) + spec_.observations + 1);
+        for (int i = 0; i < spec_.observations; ++i) observed(k * spec_.observations + i, 0) = step_weights(k, t)[i];
+        weight(k, 0) = step_weights(k, t)[spec_.observations];
       }
-      const Vector pulled = evaluate(adjoint_, seeds);
+      LaneRows state(spec_.states, 1), acted(spec_.actions, 1);
+      state.values = states[at(t)];
+      acted.values = action(x, t);
+      simulator_->pull_back(
+          {state.view(), acted.view(), after.view(), observed.view(), weight.view(), before.view(), actions.view()}, 1,
+          scratch_);
       for (int k = 0; k < signals_; ++k) {
-        const double* own = pulled.data() + k * (spec_.states + spec_.actions);
-        adjoints[at(k)].assign(own, own + spec_.states);
-        std::copy_n(own + spec_.states, spec_.actions, result[at(k)].data() + spec_.states + t * spec_.actions);
+        std::copy_n(actions.values.begin() + k * spec_.actions, spec_.actions,
+                    result[at(k)].begin() + spec_.states + t * spec_.actions);
       }
+      std::swap(after, before);
     }
-    for (int k = 0; k < signals_; ++k) std::copy_n(adjoints[at(k)].data(), spec_.states, result[at(k)].data());
+    for (int k = 0; k < signals_; ++k)
+      std::copy_n(after.values.begin() + k * spec_.states, spec_.states, result[at(k)].begin());
     return result;
   }
 
  private:
+  struct LaneRows {
+    LaneRows(int rows, int lanes_in) : lanes(lanes_in), values(static_cast<std::size_t>(rows * lanes_in)) {}
+    double& operator()(int row, std::size_t lane) { return values[static_cast<std::size_t>(row * lanes) + lane]; }
+    Rows<double> view() { return {values.data(), lanes}; }
+    int lanes;
+    Vector values;
+  };
+  struct StepRows {
+    StepRows(const Simulator<double>& simulator, int lanes_in)
+        : lanes(lanes_in),
+          state(simulator.task().spec().states, lanes_in),
+          action(simulator.task().spec().actions, lanes_in),
+          next(simulator.task().spec().states, lanes_in),
+          observation(simulator.task().spec().observations, lanes_in),
+          signals(simulator.signals(), lanes_in),
+          paper(1, lanes_in),
+          ended(1, lanes_in) {}
+    int lanes;
+    LaneRows state, action, next, observation, signals, paper, ended;
+  };
+
+  void run(StepRows& rows) {
+    simulator_->step({rows.state.view(), rows.action.view(), rows.next.view(), rows.observation.view(),
+                      rows.signals.view(), rows.paper.values.data(), rows.ended.values.data()},
+                     rows.lanes, scratch_);
+  }
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
-  std::span<const double> action(const Vector& x, int t) const {
-    return std::span(x).subspan(at(spec_.states + t * spec_.actions), at(spec_.actions));
+  Vector action(const Vector& x, int t) const {
+    const auto begin = x.begin() + spec_.states + t * spec_.actions;
+    return {begin, begin + spec_.actions};
   }
   const double* state_weights(int k) const { return weights_.data() + k * spec_.states; }
   // Of the observation after step t, then of the signal itself.
@@ -127,9 +147,8 @@ class Window {
   TaskSpec spec_;
   int steps_;
   int signals_;
-  Graph step_;
-  Graph adjoint_;
-  std::unique_ptr<Kernel<double>> kernel_;  // of step_: differences need it thousands of times
+  std::unique_ptr<Simulator<double>> simulator_;
+  SimulatorScratch<double> scratch_;
   Vector weights_;
 };
 
@@ -139,7 +158,7 @@ constexpr double kWidest = 8e-6;  // narrow enough for a foot that touches down:
 
 // Central differences with ever smaller steps, extrapolated to zero as Ridders does: the step that is best for this
 // input and function is found, not guessed. Knows nothing of the gradient it is compared with. [input][signal].
-std::vector<Vector> differences(const Window& window, const Vector& x) {
+std::vector<Vector> differences(Window& window, const Vector& x) {
   std::vector<Vector> points;
   for (std::size_t i = 0; i < x.size(); ++i) {
     double width = kWidest * std::max(1.0, std::abs(x[i]));
@@ -187,7 +206,7 @@ bool has_diverged(std::span<const double> state, double bound) {
 }
 
 // Where a few random actions lead from a start state, and the actions of the window.
-Vector draw_inputs(const Task& task, const Window& window, RandomStream& random) {
+Vector draw_inputs(const Task& task, Window& window, RandomStream& random) {
   const TaskSpec& spec = task.spec();
   Vector state(static_cast<std::size_t>(spec.states));
   Vector action(static_cast<std::size_t>(spec.actions));
@@ -195,10 +214,9 @@ Vector draw_inputs(const Task& task, const Window& window, RandomStream& random)
   const std::uint32_t walk = random.below(static_cast<std::uint32_t>(std::min(spec.horizon, 50)));
   for (std::uint32_t t = 0; t < walk; ++t) {
     for (double& value : action) value = random.uniform(-1.0, 1.0);
-    const Vector outputs = window.step(state, action);
-    const auto next = std::span(outputs).first(state.size());
+    Vector next = window.step(state, action);
     if (has_diverged(next, spec.divergence_bound)) break;
-    state.assign(next.begin(), next.end());
+    state = std::move(next);
   }
   while (state.size() < static_cast<std::size_t>(window.inputs())) state.push_back(random.uniform(-1.0, 1.0));
   return state;
@@ -206,15 +224,16 @@ Vector draw_inputs(const Task& task, const Window& window, RandomStream& random)
 
 }  // namespace
 
-DerivativeCheck check_derivatives(const Task& task, int states, int window_steps, std::uint64_t seed) {
-  if (!task.spec().differentiable) {
-    throw UserError("task {} has no derivative to check: its simulator is not differentiable", task.spec().name);
+DerivativeCheck check_derivatives(const std::shared_ptr<const Task>& task, int states, int window_steps,
+                                  std::uint64_t seed) {
+  if (!task->spec().differentiable) {
+    throw UserError("task {} has no derivative to check: its simulator is not differentiable", task->spec().name);
   }
   Window window(task, window_steps);
   DerivativeCheck result{.states = states, .window = window_steps};
   for (int n = 0; n < states; ++n) {
     RandomStream random(seed, Purpose::kCheck, static_cast<std::uint32_t>(n));
-    const Vector x = draw_inputs(task, window, random);
+    const Vector x = draw_inputs(*task, window, random);
     window.draw_weights(random);
     const std::vector<Vector> gradients = window.gradients(x);
     Vector scales;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "cgpo/tasks/task.hpp"
 
@@ -19,6 +20,6 @@ struct DerivativeCheck {
 // From each of `states` random start states, `window` steps with random actions: for reward and each cost, a random
 // weighting of that signal, of the observations and of the last state is differentiated with respect to start state and
 // all actions. Throws UserError if the task has no derivative.
-DerivativeCheck check_derivatives(const Task& task, int states, int window, std::uint64_t seed);
+DerivativeCheck check_derivatives(const std::shared_ptr<const Task>& task, int states, int window, std::uint64_t seed);
 
 }  // namespace cgpo

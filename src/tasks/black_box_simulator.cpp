@@ -1,16 +1,15 @@
 #include <limits>
 
 #include "cgpo/base/error.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/kernel_call.hpp"
 
 namespace cgpo {
 
 template <class Real>
 BlackBoxSimulator<Real>::BlackBoxSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend)
-    : Simulator<Real>(std::move(task), std::move(costs)) {
-  observe_ = compile<Real>(this->task().trace_observation(), backend);
-  outcome_ = compile<Real>(outcome_graph(this->task(), this->costs()), backend);
-}
+    : Simulator<Real>(std::move(task), std::move(costs)),
+      observation_(this->task(), /*derivatives=*/false, backend),
+      outcome_(compile<Real>(outcome_graph(this->task(), this->costs()), backend)) {}
 
 template <class Real>
 auto BlackBoxSimulator<Real>::take() const -> std::unique_ptr<Worker> {
@@ -38,12 +37,7 @@ void BlackBoxSimulator<Real>::put_back(std::unique_ptr<Worker> worker) const {
 template <class Real>
 void BlackBoxSimulator<Real>::observe(Rows<const Real> state, Rows<Real> observation, int lanes,
                                       SimulatorScratch<Real>& scratch) const {
-  const TaskSpec& spec = this->task().spec();
-  scratch.inputs.clear();
-  scratch.outputs.clear();
-  for (int i = 0; i < spec.states; ++i) scratch.inputs.push_back(state.row(i));
-  for (int i = 0; i < spec.observations; ++i) scratch.outputs.push_back(observation.row(i));
-  observe_->run(scratch.inputs.data(), scratch.outputs.data(), lanes, scratch.kernel);
+  observation_.observe(state, observation, lanes, scratch);
 }
 
 template <class Real>
@@ -67,16 +61,12 @@ template <class Real>
 void BlackBoxSimulator<Real>::step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const {
   move(batch, lanes);
   const TaskSpec& spec = this->task().spec();
-  scratch.inputs.clear();
-  scratch.outputs.clear();
-  for (int i = 0; i < spec.states; ++i) scratch.inputs.push_back(batch.state.row(i));
-  for (int i = 0; i < spec.actions; ++i) scratch.inputs.push_back(batch.action.row(i));
-  for (int i = 0; i < spec.states; ++i) scratch.inputs.push_back(batch.next_state.row(i));
-  for (int i = 0; i < spec.observations; ++i) scratch.outputs.push_back(batch.observation.row(i));
-  for (int k = 0; k < this->signals(); ++k) scratch.outputs.push_back(batch.signals.row(k));
-  scratch.outputs.push_back(batch.reward_paper);
-  scratch.outputs.push_back(batch.ended);
-  outcome_->run(scratch.inputs.data(), scratch.outputs.data(), lanes, scratch.kernel);
+  KernelCall<Real> call(scratch);
+  call.read(batch.state, spec.states);
+  call.read(batch.action, spec.actions);
+  call.read(batch.next_state, spec.states);
+  call.write_outcome(batch, spec.observations, this->signals());
+  call.run(*outcome_, lanes);
 }
 
 template <class Real>

@@ -113,21 +113,22 @@ class RobotTask final : public Task {
   void reset(RandomStream& random, std::span<double> state) const override { definition_.reset(random, state); }
 
   Graph trace_step() const override {
-    check(!is_black_box(), "the step of a black box is not a graph");
     Graph graph;
     const std::vector<Traced> state = trace_inputs(graph, spec().states);
     const std::vector<Traced> action = trace_inputs(graph, spec().actions);
-    const RobotState<Traced> before(model(), state);
-    std::vector<Traced> control;
-    for (const Traced& a : action) control.push_back(robot().action_scale == 1.0 ? a : robot().action_scale * a);
-    PhysicsState<Traced> moving{{before.q.begin(), before.q.end()}, {before.v.begin(), before.v.end()}};
-    for (int i = 0; i < robot().substeps; ++i) {
-      moving = physics_step(model(), robot().physics, moving, std::span<const Traced>(control));
-    }
-    std::vector<Traced> next = std::move(moving.q);
-    next.insert(next.end(), moving.v.begin(), moving.v.end());
-    next.insert(next.end(), before.extra.begin(), before.extra.end());
+    std::vector<Traced> next = state;
+    for (int i = 0; i < robot().substeps; ++i) next = substep(next, action);
     trace_results(graph, state, action, std::move(next));
+    return graph;
+  }
+
+  bool has_substep() const override { return !is_black_box(); }
+  Graph trace_substep() const override {
+    Graph graph;
+    const std::vector<Traced> state = trace_inputs(graph, spec().states);
+    const std::vector<Traced> action = trace_inputs(graph, spec().actions);
+    trace_outputs(graph, substep(state, action));
+    trace_outputs(graph, action);
     return graph;
   }
 
@@ -154,6 +155,21 @@ class RobotTask final : public Task {
  private:
   const Robot& robot() const { return definition_.robot(); }
   const Model& model() const { return *robot().model; }
+
+  std::vector<Traced> substep(const std::vector<Traced>& state, const std::vector<Traced>& action) const {
+    check(!is_black_box(), "the step of a black box is not a graph");
+    const RobotState<Traced> before(model(), state);
+    std::vector<Traced> control;
+    for (const Traced& a : action) control.push_back(robot().action_scale == 1.0 ? a : robot().action_scale * a);
+    PhysicsState<Traced> after = physics_step(model(), robot().physics,
+                                              PhysicsState<Traced>{{before.q.begin(), before.q.end()},  //
+                                                                   {before.v.begin(), before.v.end()}},
+                                              std::span<const Traced>(control));
+    std::vector<Traced> next = std::move(after.q);
+    next.insert(next.end(), after.v.begin(), after.v.end());
+    next.insert(next.end(), before.extra.begin(), before.extra.end());
+    return next;
+  }
 
   std::vector<Traced> observe(const std::vector<Traced>& state) const {
     std::vector<Traced> observation(static_cast<std::size_t>(spec().observations));

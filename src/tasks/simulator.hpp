@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "cgpo/base/aligned.hpp"
 #include "cgpo/base/rows.hpp"
 #include "cgpo/kernel/kernel.hpp"
 #include "cgpo/tasks/task.hpp"
@@ -17,6 +18,7 @@ struct SimulatorScratch {
   KernelScratch kernel;
   std::vector<const Real*> inputs;
   std::vector<Real*> outputs;
+  AlignedVector<Real> values;  // what lives within one call
 };
 
 // Signals are the reward (0) and the chosen costs (1 … m). Rows are indexed as written; columns are environments.
@@ -29,6 +31,7 @@ struct StepBatch {
   Rows<Real> signals;       // [signals]
   Real* reward_paper;       // one row
   Real* ended;              // one row, 1 or 0
+  Rows<Real> inner = {};    // [inner_rows()], the states between substeps, for pull_back; none: they are not kept
 };
 
 // For every signal k the adjoint of L_k with respect to the step's results goes in, with respect to its inputs comes
@@ -42,6 +45,9 @@ struct AdjointBatch {
   Rows<const Real> weight;               // [signals], ∂L_k / ∂signal_k of this step
   Rows<Real> state_adjoint;              // [signals · states]
   Rows<Real> action_adjoint;             // [signals · actions]
+  // As the step left them. Without a next state both are computed again, if they are needed.
+  Rows<const Real> next_state = {};  // [states]
+  Rows<const Real> inner = {};       // [inner_rows()]
 };
 
 template <class Real>
@@ -52,6 +58,7 @@ class Simulator {
                        SimulatorScratch<Real>& scratch) const = 0;
   virtual void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
   virtual bool differentiable() const = 0;
+  virtual int inner_rows() const { return 0; }
   // Only if differentiable().
   virtual void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
   // With O = ∂observation/∂state: from [observations] to Oᵀ adjoint [states], and from [states] to O tangent.
@@ -75,7 +82,26 @@ class Simulator {
   std::vector<int> costs_;
 };
 
-// A task's own graph, compiled.
+// The map from states to observations, compiled, with its derivatives if they are asked for.
+template <class Real>
+class ObservationKernels {
+ public:
+  ObservationKernels(const Task& task, bool derivatives, Backend backend);
+  void observe(Rows<const Real> state, Rows<Real> observation, int lanes, SimulatorScratch<Real>& scratch) const;
+  void pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
+                 SimulatorScratch<Real>& scratch) const;
+  void push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
+            SimulatorScratch<Real>& scratch) const;
+
+ private:
+  int states_;
+  int observations_;
+  std::unique_ptr<Kernel<Real>> observe_;
+  std::unique_ptr<Kernel<Real>> adjoint_;
+  std::unique_ptr<Kernel<Real>> tangent_;
+};
+
+// A task whose whole step is one graph.
 template <class Real>
 class KernelSimulator final : public Simulator<Real> {
  public:
@@ -91,15 +117,41 @@ class KernelSimulator final : public Simulator<Real> {
   void observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
                     SimulatorScratch<Real>& scratch) const override;
 
-  const Kernel<Real>& step_kernel() const { return *step_; }
-  const Kernel<Real>* adjoint_kernel() const { return adjoint_.get(); }
-
  private:
-  std::unique_ptr<Kernel<Real>> observe_;
+  ObservationKernels<Real> observation_;
   std::unique_ptr<Kernel<Real>> step_;
   std::unique_ptr<Kernel<Real>> adjoint_;
-  std::unique_ptr<Kernel<Real>> observe_adjoint_;
-  std::unique_ptr<Kernel<Real>> observe_tangent_;
+};
+
+// A task whose step is a substep taken several times, and an outcome: three small kernels instead of one large, so that
+// a robot is ready in milliseconds and its code stays near the instruction cache.
+template <class Real>
+class SubstepSimulator final : public Simulator<Real> {
+ public:
+  SubstepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
+
+  void observe(Rows<const Real> state, Rows<Real> observation, int lanes,
+               SimulatorScratch<Real>& scratch) const override;
+  void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
+  bool differentiable() const override { return this->task().spec().differentiable; }
+  int inner_rows() const override;
+  void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
+  void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
+                         SimulatorScratch<Real>& scratch) const override;
+  void observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
+                    SimulatorScratch<Real>& scratch) const override;
+
+ private:
+  // From the state before substep 0 to the one after substep `count` − 1. State i between is row block i − 1 of
+  // `inner`, the last one goes to `last`.
+  void move(Rows<const Real> state, Rows<const Real> action, Rows<Real> inner, Rows<Real> last, int count, int lanes,
+            SimulatorScratch<Real>& scratch) const;
+
+  ObservationKernels<Real> observation_;
+  std::unique_ptr<Kernel<Real>> substep_;
+  std::unique_ptr<Kernel<Real>> outcome_;
+  std::unique_ptr<Kernel<Real>> substep_adjoint_;
+  std::unique_ptr<Kernel<Real>> outcome_adjoint_;
 };
 
 // A task that is a black box: its simulator steps lane after lane, a compiled graph does the rest. A lane whose
@@ -128,7 +180,7 @@ class BlackBoxSimulator final : public Simulator<Real> {
   std::unique_ptr<Worker> take() const;
   void put_back(std::unique_ptr<Worker> worker) const;
 
-  std::unique_ptr<Kernel<Real>> observe_;
+  ObservationKernels<Real> observation_;
   std::unique_ptr<Kernel<Real>> outcome_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Worker>> idle_;  // as many as threads have stepped at once
@@ -139,10 +191,16 @@ template <class Real>
 std::unique_ptr<Simulator<Real>> make_simulator(std::shared_ptr<const Task> task, std::vector<int> costs,
                                                 Backend backend = Backend::kBest);
 
-// The step with outputs state, observation, signals, reward_paper, ended; and its derivative with one seed a signal.
+// (state, action) → state, observation, signals, reward_paper, ended; and its derivative with one seed a signal.
 Graph step_graph(const Task& task, const std::vector<int>& costs);
 Graph step_adjoint_graph(const Task& task, const std::vector<int>& costs);
-// Of a black box: from (state, action, next state) to the same outputs without the state.
+// (state, action) → state of one substep; the derivative is that of (state, action) → (state, action), with one seed a
+// signal.
+Graph substep_graph(const Task& task);
+Graph substep_adjoint_graph(const Task& task, const std::vector<int>& costs);
+// (state, action, next state) → observation, signals, reward_paper, ended. The derivative's seeds are those of a step:
+// what is known of the next state's adjoint goes in, all of it comes out.
 Graph outcome_graph(const Task& task, const std::vector<int>& costs);
+Graph outcome_adjoint_graph(const Task& task, const std::vector<int>& costs);
 
 }  // namespace cgpo

@@ -98,10 +98,14 @@ class Task {
   // state → observation.
   virtual Graph trace_observation() const = 0;
 
-  // A task whose step is not a graph makes its simulator here, and traces what follows from the step:
-  // (state, action, next state) → StepLayout.
+  // A task whose step is a substep taken spec().substeps times: (state, action) → (next state, action). The action is
+  // handed on, so that one sweep of adjoints after the other adds up what belongs to it.
+  virtual bool has_substep() const { return false; }
+  virtual Graph trace_substep() const { return Graph(); }
+  // A task whose step is not a graph makes its simulator here.
   virtual bool is_black_box() const { return false; }
   virtual std::unique_ptr<BlackBox> make_black_box() const { return nullptr; }
+  // Of both kinds, what follows from a step: (state, action, next state) → StepLayout.
   virtual Graph trace_outcome() const { return Graph(); }
 
  private:

@@ -164,7 +164,7 @@ class Window {
   }
 
   std::shared_ptr<const Task> task_;
-  KernelSimulator<double> simulator_;
+  SubstepSimulator<double> simulator_;
   TaskSpec spec_;
   int lanes_;
   RandomStream random_;
