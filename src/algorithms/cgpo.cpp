@@ -1,10 +1,12 @@
 #include "cgpo/algorithms/cgpo.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
 
+#include "cgpo/algorithms/action_metric.hpp"
 #include "cgpo/algorithms/actor_critic.hpp"
 #include "cgpo/algorithms/radius.hpp"
 #include "cgpo/base/error.hpp"
@@ -16,6 +18,47 @@ namespace cgpo {
 namespace {
 
 constexpr double kDivergedShare = 0.01;  // an update from a batch with more diverged environments is refused
+
+// Where the last step began, and all that is needed to take it again with another radius.
+struct StepOrigin {
+  std::vector<double> parameters;
+  InputScale scale;  // of the normaliser then
+  double return_mean = 0.0;
+  double return_se = 0.0;
+  std::vector<double> costs;
+  std::vector<double> costs_se;
+  std::vector<std::vector<double>> directions;  // [1 + limited costs]: H⁻¹ of the gradients
+  TrustRegionProblem problem;
+
+  void save(Tensors& tensors) const {
+    if (parameters.empty()) return;
+    tensors.put("origin.parameters", std::span<const double>(parameters));
+    tensors.put("origin.input_mean", std::span<const double>(scale.mean));
+    tensors.put("origin.input_std", std::span<const double>(scale.std));
+    tensors.put("origin.return", std::span<const double>(std::array{return_mean, return_se}));
+    tensors.put("origin.costs", std::span<const double>(costs));
+    tensors.put("origin.costs_se", std::span<const double>(costs_se));
+    for (std::size_t i = 0; i < directions.size(); ++i)
+      tensors.put(fmt::format("origin.direction{}", i), std::span<const double>(directions[i]));
+    tensors.put("origin.gram", std::span<const double>(problem.gram));
+    tensors.put("origin.slack", std::span<const double>(problem.slack));
+  }
+
+  void load(const Tensors& tensors) {
+    if (!tensors.contains("origin.parameters")) return;
+    parameters = tensors.numbers("origin.parameters");
+    scale = {tensors.numbers("origin.input_mean"), tensors.numbers("origin.input_std")};
+    return_mean = tensors.numbers("origin.return").at(0);
+    return_se = tensors.numbers("origin.return").at(1);
+    costs = tensors.numbers("origin.costs");
+    costs_se = tensors.numbers("origin.costs_se");
+    problem.gram = tensors.numbers("origin.gram");
+    problem.slack = tensors.numbers("origin.slack");
+    directions.clear();
+    for (std::size_t i = 0; i <= problem.slack.size(); ++i)
+      directions.push_back(tensors.numbers(fmt::format("origin.direction{}", i)));
+  }
+};
 
 class Cgpo final : public Algorithm {
  public:
@@ -37,6 +80,14 @@ class Cgpo final : public Algorithm {
       throw UserError(
           "critic.sobolev needs critic.fit_first = true: its targets belong to the policy before the update");
     }
+    const RadiusSettings& radius = settings_.radius;
+    if (radius.metric == RadiusMetric::kAction) metric_.emplace(parts_.policy, radius.rows, radius.damping);
+    if (radius.test == RadiusTest::kPaired) {
+      trial_.emplace(*parts_.simulator, settings_.environments, parts_.horizon, settings_.kernel.block, Keep::kOutcome);
+    }
+    for (std::size_t i = 0; i < parts_.constraints.limits.size(); ++i) {
+      if (std::isfinite(parts_.constraints.limits[i])) active_.push_back(i);
+    }
     parts_.warm_up_normaliser();
   }
 
@@ -45,14 +96,17 @@ class Cgpo final : public Algorithm {
 
     // Sample N episodes under π_θ; J_R and J_C are their means.
     parts_.collect_episodes(iteration_);
+    steps_ += std::int64_t{parts_.batch.environments} * parts_.horizon;
     const BatchStatistics statistics = summarise(parts_.batch);
     fill_statistics(statistics, report);
 
     // Was the last step as good as it promised? (Eq. 12)
-    if (const auto test = radius_.observe(report.return_mean, report.costs, report.limits)) {
-      report.rho = test->rho;
-      report.zeta = test->zeta;
+    if (radius_.retreats(outcome(statistics), report.limits)) {  // never with a trial: it has judged already
+      retreat(report);
+      ++iteration_;
+      return report;
     }
+    if (!trial_) judge(report.return_mean, report.costs, report);
     report.radius = radius_.value();
 
     // V_R and V_C close the windows of the gradient.
@@ -62,15 +116,21 @@ class Cgpo final : public Algorithm {
     const GradientEstimate& gradient = estimate();
     for (std::size_t k = 0; k < gradient.gradients.size(); ++k) report.gradient_norms.push_back(gradient.norm(k));
 
-    // The step of the surrogate sub-problem. (Eq. 8 and Algorithm 2)
-    TrustRegionProblem problem = surrogate_problem(gradient, report);
-    TrustRegionStep step = solve(problem);
-    if (settings_.radius.cutoff > 0.0) step = drop_tangential(problem, std::move(step), settings_.radius.cutoff);
-    if (statistics.diverged > kDivergedShare * parts_.batch.environments)
-      step = refused(step, statistics.diverged, report);
-
-    // θ ← θ + δ
-    apply(step, gradient, report);
+    // The step of the surrogate sub-problem, θ ← θ + δ. (Eq. 8 and Algorithm 2)
+    origin_.parameters.assign(parts_.parameters.begin(), parts_.parameters.end());
+    origin_.scale = parts_.normaliser.scale();
+    origin_.return_mean = report.return_mean;
+    origin_.return_se = report.return_se;
+    origin_.costs = report.costs;
+    origin_.costs_se = report.costs_se;
+    measure(gradient);
+    origin_.problem = surrogate_problem(gradient, report);
+    if (statistics.diverged > kDivergedShare * parts_.batch.environments) {
+      refuse(fmt::format("{} of {} environments diverged", statistics.diverged, parts_.batch.environments), report);
+    } else {
+      take_step(report);
+    }
+    if (trial_) try_step(report);
 
     if (uses_critics() && !settings_.critic.fit_first) fit_critics(report);
     parts_.update_normaliser();
@@ -83,13 +143,17 @@ class Cgpo final : public Algorithm {
   void save(Tensors& tensors) const override {
     parts_.save(tensors);
     radius_.save(tensors);
+    origin_.save(tensors);
     tensors.put("iteration", static_cast<std::int64_t>(iteration_));
+    tensors.put("steps", steps_);
   }
 
   void load(const Tensors& tensors) override {
     parts_.load(tensors);
     radius_.load(tensors);
+    origin_.load(tensors);
     iteration_ = static_cast<int>(tensors.integer("iteration"));
+    steps_ = tensors.integer("steps");
   }
 
   void warm_start(const Tensors& tensors) override { parts_.load(tensors); }
@@ -99,7 +163,7 @@ class Cgpo final : public Algorithm {
 
   void fill_statistics(const BatchStatistics& statistics, IterationReport& report) const {
     report.iteration = iteration_;
-    report.steps = static_cast<std::int64_t>(iteration_ + 1) * parts_.batch.environments * parts_.horizon;
+    report.steps = steps_;
     report.return_mean = statistics.mean[0];
     report.return_se = statistics.standard_error[0];
     report.return_paper = statistics.return_paper;
@@ -129,25 +193,55 @@ class Cgpo final : public Algorithm {
     return first_order_->estimate(parts_.batch, parts_.actor(), critics, pool);
   }
 
+  void judge(double return_now, const std::vector<double>& costs_now, IterationReport& report) {
+    if (const auto test = radius_.observe(return_now, costs_now, report.limits)) {
+      report.rho = test->rho;
+      report.zeta = test->zeta;
+    }
+  }
+
+  // The new policy from the start states and with the noise that the old one had; shorter steps until one holds.
+  void try_step(IterationReport& report) {
+    const EpisodeKey key{.seed = parts_.context.seed, .iteration = static_cast<std::uint32_t>(iteration_)};
+    for (;;) {
+      collect(*parts_.simulator, parts_.actor(), key, /*deterministic=*/false, *parts_.context.pool, *trial_);
+      steps_ += std::int64_t{trial_->environments} * trial_->horizon;
+      const BatchStatistics statistics = summarise(*trial_);
+      if (!radius_.retreats(outcome(statistics), report.limits)) {
+        return judge(statistics.mean[0], {statistics.mean.begin() + 1, statistics.mean.end()}, report);
+      }
+      retreat(report);
+    }
+  }
+
+  // directions = H⁻¹ of the gradients of J_R and of each limited J_C; in the Euclidean ball the gradients themselves.
+  void measure(const GradientEstimate& gradient) {
+    origin_.directions.resize(active_.size() + 1);
+    if (metric_) metric_->rebuild(parts_.batch, parts_.actor(), parts_.context.seed, iteration_);
+    parts_.context.pool->run(static_cast<int>(origin_.directions.size()), [&](int i) {
+      const std::vector<double>& of = gradient.gradients[signal(static_cast<std::size_t>(i))];
+      origin_.directions[static_cast<std::size_t>(i)] = metric_ ? metric_->solve(of) : of;
+    });
+  }
+  // The signal of the problem's vector i: 0 is the reward.
+  std::size_t signal(std::size_t i) const { return i == 0 ? 0 : active_[i - 1] + 1; }
+
   // Gram matrix of [g q_1 … q_m] and slacks c_i = J_Ci − (b_i − margin). A cost without a limit is left to itself.
   TrustRegionProblem surrogate_problem(const GradientEstimate& gradient, const IterationReport& report) {
-    active_.clear();
     TrustRegionProblem problem;
     problem.radius = radius_.value();
-    for (std::size_t i = 0; i < report.limits.size(); ++i) {
+    for (const std::size_t i : active_) {
       const double limit = report.limits[i];
-      if (std::isinf(limit) && limit > 0.0) continue;
-      active_.push_back(i);
-      problem.slack.push_back(report.costs[i] - (limit - settings_.radius.margin * std::max(std::abs(limit), 1.0)));
+      const double margin = settings_.radius.margin * std::max(std::abs(limit), 1.0);
+      problem.slack.push_back(report.costs[i] - (limit - margin - settings_.radius.margin_se * report.costs_se[i]));
     }
-    const auto vector = [&](std::size_t i) -> const std::vector<double>& {
-      return gradient.gradients[i == 0 ? 0 : active_[i - 1] + 1];
-    };
     const std::size_t size = active_.size() + 1;
     problem.gram.resize(size * size);
     for (std::size_t i = 0; i < size; ++i) {
       for (std::size_t j = 0; j <= i; ++j) {
-        const double product = std::inner_product(vector(i).begin(), vector(i).end(), vector(j).begin(), 0.0);
+        const std::vector<double>& a = gradient.gradients[signal(i)];
+        const std::vector<double>& b = origin_.directions[j];
+        const double product = std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
         problem.gram[i * size + j] = product;
         problem.gram[j * size + i] = product;
       }
@@ -155,30 +249,53 @@ class Cgpo final : public Algorithm {
     return problem;
   }
 
-  TrustRegionStep refused(TrustRegionStep step, int diverged, IterationReport& report) const {
-    report.warning = fmt::format("update refused: {} of {} environments diverged", diverged, parts_.batch.environments);
-    step.which = StepCase::kRefused;
-    std::fill(step.coefficients.begin(), step.coefficients.end(), 0.0);
-    return step;
+  // Below which share of the step along the constraints that part is left out; above 1: always.
+  double cutoff(const TrustRegionProblem& problem) const {
+    const bool broken = std::any_of(problem.slack.begin(), problem.slack.end(), [](double c) { return c > 0.0; });
+    return broken && !settings_.radius.sidestep ? 2.0 : settings_.radius.cutoff;
   }
 
-  void apply(const TrustRegionStep& step, const GradientEstimate& gradient, IterationReport& report) {
+  // Before the first step there is nothing to compare with.
+  Outcome outcome(const BatchStatistics& statistics) const {
+    Outcome now{statistics.mean[0],
+                std::hypot(statistics.standard_error[0], origin_.return_se),
+                {statistics.mean.begin() + 1, statistics.mean.end()},
+                {statistics.standard_error.begin() + 1, statistics.standard_error.end()}};
+    for (std::size_t i = 0; i < origin_.costs_se.size(); ++i)
+      now.costs_se[i] = std::hypot(now.costs_se[i], origin_.costs_se[i]);
+    return now;
+  }
+
+  // Back to where the last step began, and from there a shorter one.
+  void retreat(IterationReport& report) {
+    report.radius = radius_.value();
+    origin_.problem.radius = radius_.value();
+    take_step(report);
+    parts_.policy.fold_input_change(parts_.parameters, origin_.scale, parts_.normaliser.scale());
+    report.update_case = "retreat";
+  }
+
+  void refuse(const std::string& why, IterationReport& report) {
+    report.update_case = case_name(StepCase::kRefused);
+    report.warning = "update refused: " + why;
+    radius_.refuse();
+  }
+
+  void take_step(IterationReport& report) {
+    TrustRegionStep step = solve(origin_.problem);
+    step = drop_tangential(origin_.problem, std::move(step), cutoff(origin_.problem));
     report.update_case = case_name(step.which);
-    if (step.which == StepCase::kRefused) {
-      if (report.warning.empty()) report.warning = "update refused: a gradient or a J is not finite";
-      radius_.refuse();
-      return;
-    }
+    if (step.which == StepCase::kRefused) return refuse("a gradient or a J is not finite", report);
     if (step.unsteerable) report.warning = "a broken constraint has no gradient: nothing the policy does changes it";
     for (std::size_t p = 0; p < parts_.parameters.size(); ++p) {
-      double change = step.coefficients[0] * gradient.gradients[0][p];
-      for (std::size_t i = 0; i < active_.size(); ++i)
-        change += step.coefficients[i + 1] * gradient.gradients[active_[i] + 1][p];
-      parts_.parameters[p] = static_cast<float>(parts_.parameters[p] + change);
+      double change = 0.0;
+      for (std::size_t i = 0; i < step.coefficients.size(); ++i)
+        change += step.coefficients[i] * origin_.directions[i][p];
+      parts_.parameters[p] = static_cast<float>(origin_.parameters[p] + change);
     }
     report.lambda = step.lambda;
     report.nu.assign(report.costs.size(), 0.0);
-    Prediction prediction{report.return_mean, report.return_mean + step.gain, report.costs};
+    Prediction prediction{origin_.return_mean, origin_.return_mean + step.gain, origin_.costs, origin_.costs};
     for (std::size_t i = 0; i < active_.size(); ++i) {
       report.nu[active_[i]] = step.nu[i];
       prediction.costs_after[active_[i]] += step.change[i];
@@ -191,8 +308,12 @@ class Cgpo final : public Algorithm {
   AdaptiveRadius radius_;
   std::optional<FirstOrderGradient<float>> first_order_;
   std::optional<ZerothOrderGradient<float>> zeroth_order_;
+  std::optional<ActionMetric> metric_;
+  std::optional<Batch<float>> trial_;  // of the paired test
+  StepOrigin origin_;
   std::vector<std::size_t> active_;  // costs that have a limit
   int iteration_ = 0;
+  std::int64_t steps_ = 0;  // of the environments, those of trials too
 };
 
 }  // namespace

@@ -35,10 +35,31 @@ RadiusTestResult test_radius(const Prediction& predicted, double return_now, con
   return result;
 }
 
+RadiusTestResult test_radius_one_sided(const Prediction& predicted, double return_now,
+                                       const std::vector<double>& costs_now, const std::vector<double>& limits) {
+  RadiusTestResult result;
+  const double promised = predicted.return_after - predicted.return_before;
+  const double missing = promised - (return_now - predicted.return_before);
+  const double scale =
+      std::max({std::abs(predicted.return_before), std::abs(predicted.return_after), std::abs(return_now)});
+  if (missing > 0.0) result.rho = 1.0 - ratio(missing, std::abs(promised), scale);
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    if (std::isinf(limits[i])) continue;  // no constraint
+    const double excess = costs_now[i] - std::max(predicted.costs_after[i], limits[i]);
+    if (excess <= 0.0) continue;
+    const double size = std::max({std::abs(predicted.costs_after[i] - predicted.costs_before[i]),
+                                  std::abs(costs_now[i] - predicted.costs_before[i]), 0.01 * std::abs(limits[i])});
+    result.zeta = std::min(result.zeta, 1.0 - excess / size);
+  }
+  return result;
+}
+
 std::optional<RadiusTestResult> AdaptiveRadius::observe(double return_now, const std::vector<double>& costs_now,
                                                         const std::vector<double>& limits) {
   if (!expected_) return std::nullopt;
-  const RadiusTestResult result = test_radius(*expected_, return_now, costs_now, limits);
+  const bool one_sided = settings_.test == RadiusTest::kOneSided || settings_.test == RadiusTest::kPaired;
+  const RadiusTestResult result = one_sided ? test_radius_one_sided(*expected_, return_now, costs_now, limits)
+                                            : test_radius(*expected_, return_now, costs_now, limits);
   expected_.reset();
   if (settings_.test == RadiusTest::kFixed) return result;
   if (!(result.rho >= settings_.eta_low && result.zeta >= settings_.eta_low)) {  // NaN shrinks too
@@ -47,6 +68,35 @@ std::optional<RadiusTestResult> AdaptiveRadius::observe(double return_now, const
     value_ = std::min(settings_.grow * value_, settings_.upper);
   }
   return result;
+}
+
+bool far_off(const Prediction& predicted, const Outcome& outcome, const std::vector<double>& limits, double factor) {
+  constexpr double kChance = 3.0;  // standard errors
+  const auto beyond = [factor](double miss, double change, double se) {
+    return miss > factor * std::abs(change) + kChance * se;
+  };
+  if (beyond(predicted.return_after - outcome.return_now, predicted.return_after - predicted.return_before,
+             outcome.return_se)) {
+    return true;
+  }
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    if (std::isinf(limits[i])) continue;
+    if (beyond(outcome.costs_now[i] - std::max(predicted.costs_after[i], limits[i]),
+               predicted.costs_after[i] - predicted.costs_before[i], outcome.costs_se[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool AdaptiveRadius::retreats(const Outcome& outcome, const std::vector<double>& limits) {
+  if (!expected_ || settings_.retreat == 0.0 || settings_.test == RadiusTest::kFixed) return false;
+  if (value_ <= settings_.lower) return false;  // no smaller step to try
+  if (!far_off(*expected_, outcome, limits, settings_.retreat)) return false;
+  expected_.reset();
+  constexpr double kRetreat = 0.25;
+  value_ = std::max(kRetreat * value_, settings_.lower);
+  return true;
 }
 
 void AdaptiveRadius::refuse() {
@@ -60,6 +110,7 @@ void AdaptiveRadius::save(Tensors& tensors) const {
   tensors.put("radius.value", value_);
   if (!expected_) return;
   std::vector<double> numbers = {expected_->return_before, expected_->return_after};
+  numbers.insert(numbers.end(), expected_->costs_before.begin(), expected_->costs_before.end());
   numbers.insert(numbers.end(), expected_->costs_after.begin(), expected_->costs_after.end());
   tensors.put("radius.expected", std::span<const double>(numbers));
 }
@@ -68,9 +119,12 @@ void AdaptiveRadius::load(const Tensors& tensors) {
   value_ = tensors.number("radius.value");
   expected_.reset();
   if (!tensors.contains("radius.expected")) return;
-  std::vector<double> numbers(tensors.entries.at("radius.expected").bytes.size() / sizeof(double));
-  tensors.get("radius.expected", std::span<double>(numbers));
-  expected_ = Prediction{numbers.at(0), numbers.at(1), {numbers.begin() + 2, numbers.end()}};
+  const std::vector<double> numbers = tensors.numbers("radius.expected");
+  const auto costs = static_cast<std::ptrdiff_t>((numbers.size() - 2) / 2);
+  expected_ = Prediction{numbers.at(0),
+                         numbers.at(1),
+                         {numbers.begin() + 2, numbers.begin() + 2 + costs},
+                         {numbers.begin() + 2 + costs, numbers.end()}};
 }
 
 }  // namespace cgpo

@@ -11,9 +11,18 @@ namespace cgpo {
 
 // What an update was expected to bring.
 struct Prediction {
-  double return_before = 0.0;       // J_R(θ_k)
-  double return_after = 0.0;        // Ĵ_R(θ_{k+1})
-  std::vector<double> costs_after;  // Ĵ_C(θ_{k+1})
+  double return_before = 0.0;        // J_R(θ_k)
+  double return_after = 0.0;         // Ĵ_R(θ_{k+1})
+  std::vector<double> costs_before;  // J_C(θ_k)
+  std::vector<double> costs_after;   // Ĵ_C(θ_{k+1})
+};
+
+// What came of it, with standard errors of the comparison.
+struct Outcome {
+  double return_now = 0.0;
+  double return_se = 0.0;
+  std::vector<double> costs_now;
+  std::vector<double> costs_se;
 };
 
 struct RadiusTestResult {
@@ -27,6 +36,15 @@ struct RadiusTestResult {
 RadiusTestResult test_radius(const Prediction& predicted, double return_now, const std::vector<double>& costs_now,
                              const std::vector<double>& limits);
 
+// ρ' = 1 − max(0, predicted − realised) / |predicted| of the return's change,
+// ζ' = min_i 1 − max(0, J_Ci − max(Ĵ_Ci, b_i)) / max(|Ĵ_Ci − J_Ci(θ_k)|, |J_Ci − J_Ci(θ_k)|, |b_i| / 100).
+RadiusTestResult test_radius_one_sided(const Prediction& predicted, double return_now,
+                                       const std::vector<double>& costs_now, const std::vector<double>& limits);
+
+// Whether the outcome is worse than predicted by more than `factor` times the predicted change and beyond what chance
+// explains (three standard errors): the return too low, or a cost too high and above its limit.
+bool far_off(const Prediction& predicted, const Outcome& outcome, const std::vector<double>& limits, double factor);
+
 class AdaptiveRadius {
  public:
   explicit AdaptiveRadius(const RadiusSettings& settings) : settings_(settings), value_(settings.initial) {}
@@ -36,6 +54,8 @@ class AdaptiveRadius {
   // Compares the last prediction with what came, and adapts. Nothing if there was no update to judge.
   std::optional<RadiusTestResult> observe(double return_now, const std::vector<double>& costs_now,
                                           const std::vector<double>& limits);
+  // Whether the last step should be taken back; then the radius has shrunk, and there is nothing to judge.
+  bool retreats(const Outcome& outcome, const std::vector<double>& limits);
   // After a refused update: shrinks, and there is nothing to judge next time.
   void refuse();
 

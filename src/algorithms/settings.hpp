@@ -29,8 +29,10 @@ struct CriticSettings {
   bool fit_first = true;  // before the gradient of the same iteration is taken; false: after the update, as printed
 };
 
-enum class RadiusTest { kPaper, kFixed };
-enum class RadiusMetric { kEuclid };
+// How the radius follows what came of the predictions: by the paper's ρ and ζ; by one-sided ones, which mind only what
+// came out worse; by those on the same start states and noise, at the price of a second rollout; not at all.
+enum class RadiusTest { kPaper, kOneSided, kPaired, kFixed };
+enum class RadiusMetric { kEuclid, kAction };
 
 struct RadiusSettings {
   double initial = 1e-3;  // δ̂ bounds the squared length of a step
@@ -42,7 +44,12 @@ struct RadiusSettings {
   double eta_high = 0.75;  // η₂: from here on, it grows
   RadiusTest test = RadiusTest::kPaper;
   RadiusMetric metric = RadiusMetric::kEuclid;
-  double margin = 0.0;  // aim below the limit by this share of max(|b|, 1)
+  double damping = 0.3;    // ε of the action metric, in units of its mean diagonal
+  int rows = 512;          // states × actions at which the action metric is taken
+  double margin = 0.0;     // aim below the limit by this share of max(|b|, 1)
+  double margin_se = 0.0;  // and by this many standard errors of J_C
+  double retreat = 0.0;    // a step that misses its prediction by this many times the predicted change is taken back
+  bool sidestep = true;    // whether a broken constraint leaves room for a step along it
   double cutoff =
       0.01;  // drop the part of the step along the constraint if reward and cost gradients are this parallel
 };

@@ -25,6 +25,7 @@ enum class Purpose : std::uint32_t {
   kEvalNoise = 9,    // action noise of evaluation
   kCheck = 10,       // states and directions of `cgpo check`
   kTest = 11,        // tests and benchmarks
+  kMetric = 12,      // states at which a step is measured
 };
 
 class RandomStream {

@@ -82,6 +82,13 @@ std::int64_t Tensors::integer(const std::string& name) const {
   return value;
 }
 
+std::vector<double> Tensors::numbers(const std::string& name) const {
+  const auto found = entries.find(name);
+  std::vector<double> values(found == entries.end() ? 0 : found->second.bytes.size() / sizeof(double));
+  get(name, std::span(values));
+  return values;
+}
+
 void write_tensors(const std::filesystem::path& path, const Tensors& tensors) {
   Json header = Json::object();
   if (!tensors.metadata.empty()) header["__metadata__"] = tensors.metadata;

@@ -38,6 +38,7 @@ class Tensors {
   void get(const std::string& name, std::span<std::int64_t> values) const;
   double number(const std::string& name) const;
   std::int64_t integer(const std::string& name) const;
+  std::vector<double> numbers(const std::string& name) const;  // however many there are
   bool contains(const std::string& name) const { return entries.contains(name); }
 };
 

@@ -61,6 +61,34 @@ TEST(Cgpo, SeedsMatter) {
   EXPECT_NE(a.return_mean, b.return_mean);
 }
 
+// Steps far too long, so that some are taken back, in the action metric and with the paired test: all of it must
+// travel.
+TEST(Cgpo, RetreatsContinueBitForBitAfterLoading) {
+  for (const RadiusTest test : {RadiusTest::kOneSided, RadiusTest::kPaired}) {
+    ThreadPool pool(2);
+    AlgorithmContext settings = context(pool);
+    settings.settings.radius = {.initial = 1.0,
+                                .lower = 1e-6,
+                                .upper = 10.0,
+                                .test = test,
+                                .metric = RadiusMetric::kAction,
+                                .margin_se = 1.0,
+                                .retreat = 1.0,
+                                .sidestep = false};
+    const auto whole = make_cgpo(settings);
+    int retreats = 0;
+    for (int i = 0; i < 12; ++i) {
+      const Tensors saved = state_of(*whole);
+      const auto resumed = make_cgpo(settings);
+      resumed->load(saved);
+      if (whole->iterate().update_case == "retreat") ++retreats;
+      resumed->iterate();
+      expect_same(state_of(*whole), state_of(*resumed));
+    }
+    EXPECT_GT(retreats, 0);
+  }
+}
+
 TEST(Cgpo, ContinuesBitForBitAfterLoading) {
   for (const GradientSource source : {GradientSource::kShac, GradientSource::kBptt, GradientSource::kZobg}) {
     ThreadPool pool(2);

@@ -9,9 +9,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-Prediction predicted(double before, double after, std::vector<double> costs) {
-  return {before, after, std::move(costs)};
-}
+Prediction predicted(double before, double after, std::vector<double> costs) { return {before, after, costs, costs}; }
 
 TEST(RadiusTest, RatiosByHand) {
   // J_R 10 → 12 promised, 11 came: ρ = ½. Cost promised 7, came 6, limit 8: |8−6| / |6−7| = 2.
@@ -38,6 +36,47 @@ TEST(RadiusTest, NothingPromisedAndNothingCameIsFine) {
 TEST(RadiusTest, PrintedZetaIsBlindOnTheConstraint) {
   for (const double cost : {7.0, 8.5, 20.0})
     EXPECT_DOUBLE_EQ(test_radius(predicted(0.0, 1.0, {8.0}), 1.0, {cost}, {8.0}).zeta, 1.0);
+}
+
+TEST(RadiusTest, OneSidedRatiosByHand) {
+  // J_R 10 → 12 promised, 11 came: half is missing. Cost 6 → 7 promised, 9.5 came, limit 8: 1.5 too much of 3.5.
+  const Prediction prediction{10.0, 12.0, {6.0}, {7.0}};
+  const RadiusTestResult worse = test_radius_one_sided(prediction, 11.0, {9.5}, {8.0});
+  EXPECT_DOUBLE_EQ(worse.rho, 0.5);
+  EXPECT_DOUBLE_EQ(worse.zeta, 1.0 - 1.5 / 3.5);
+  // More than promised, and a cost above the promise but below its limit, are no failure.
+  const RadiusTestResult better = test_radius_one_sided(prediction, 15.0, {7.9}, {8.0});
+  EXPECT_DOUBLE_EQ(better.rho, 1.0);
+  EXPECT_DOUBLE_EQ(better.zeta, 1.0);
+  EXPECT_DOUBLE_EQ(test_radius_one_sided(prediction, 8.0, {7.0}, {8.0}).rho, -1.0);
+}
+
+TEST(RadiusTest, FarOffIsBeyondThePromiseAndBeyondChance) {
+  const Prediction prediction{10.0, 12.0, {6.0}, {7.0}};
+  const auto off = [&](double return_now, double cost_now, double se) {
+    return far_off(prediction, {return_now, se, {cost_now}, {se}}, {8.0}, 3.0);
+  };
+  EXPECT_FALSE(off(12.0, 7.0, 0.1));
+  EXPECT_FALSE(off(6.1, 7.0, 0.0));  // 5.9 too low, 3 · 2 allowed
+  EXPECT_TRUE(off(5.9, 7.0, 0.0));
+  EXPECT_FALSE(off(5.9, 7.0, 0.1));    // chance explains 0.3 of it
+  EXPECT_FALSE(off(20.0, 10.9, 0.0));  // 2.9 above the limit, 3 · 1 allowed
+  EXPECT_TRUE(off(20.0, 11.1, 0.0));
+}
+
+TEST(AdaptiveRadius, RetreatsUntilNothingSmallerIsLeft) {
+  AdaptiveRadius radius({.initial = 1e-3, .lower = 2e-4, .retreat = 3.0});
+  const Outcome bad{-100.0, 0.1, {7.0}, {0.1}};
+  EXPECT_FALSE(radius.retreats(bad, {8.0}));  // no step to judge
+  radius.expect(predicted(0.0, 1.0, {7.0}));
+  EXPECT_TRUE(radius.retreats(bad, {8.0}));
+  EXPECT_DOUBLE_EQ(radius.value(), 2.5e-4);
+  EXPECT_FALSE(radius.observe(0.0, {7.0}, {8.0}).has_value());  // judged already
+  radius.expect(predicted(0.0, 1.0, {7.0}));
+  EXPECT_TRUE(radius.retreats(bad, {8.0}));
+  EXPECT_DOUBLE_EQ(radius.value(), 2e-4);
+  radius.expect(predicted(0.0, 1.0, {7.0}));
+  EXPECT_FALSE(radius.retreats(bad, {8.0}));
 }
 
 TEST(AdaptiveRadius, FollowsTheRule) {
