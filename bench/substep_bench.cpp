@@ -2,7 +2,7 @@
 // bound, and beside MuJoCo's step and its derivatives by finite differences. One thread, float (MuJoCo: double).
 #include <benchmark/benchmark.h>
 #include <chrono>
-#include <map>
+#include <fmt/format.h>
 #include <mujoco/mujoco.h>
 #include <numeric>
 #include <string>
