@@ -1,7 +1,8 @@
 #include "cgpo/kernel/code_generator.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <functional>
+#include <queue>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/kernel/register_file.hpp"
@@ -74,11 +75,14 @@ class CodeGenerator {
     place(value).reg = -1;
   }
 
+  // How long a value will not be missed. One that is in memory already costs no store: it counts twice.
+  int distance(int value) {
+    const int steps = std::min(place(value).next_use - now_, kNever / 2);
+    return in_memory(value) ? 2 * steps : steps;
+  }
   int furthest(RegisterFile& file, const VectorStep* spare) {
-    return file.best([&](int value) {
-      if (value < 0 || (spare != nullptr && is_source(*spare, value))) return -1;
-      return place(value).next_use;
-    });
+    return file.best(
+        [&](int value) { return value < 0 || (spare != nullptr && is_source(*spare, value)) ? -1 : distance(value); });
   }
 
   // A register for `value`. The sources of `spare` keep theirs.
@@ -93,8 +97,8 @@ class CodeGenerator {
 
   int take_slot() {
     if (free_slots_.empty()) return slots_++;
-    const int slot = free_slots_.back();  // the one freed last is still in the nearest cache
-    free_slots_.pop_back();
+    const int slot = free_slots_.top();
+    free_slots_.pop();
     return slot;
   }
 
@@ -143,8 +147,7 @@ class CodeGenerator {
     if (next == kNever) return false;
     if (is_constant(step.source[k])) return false;
     if (vectors_.any_free()) return true;
-    const int victim = vectors_.value(furthest(vectors_, &step));
-    return next < place(victim).next_use;
+    return next < place(vectors_.value(furthest(vectors_, &step))).next_use;
   }
 
   // Brings the sources into registers, but for one of those that the instruction can read from memory (a set of bits)
@@ -189,7 +192,7 @@ class CodeGenerator {
     for (int k = 0; k < step.sources; ++k) {
       Place& source = place(step.source[k]);
       if (source.next_use != kNever || source.slot < 0) continue;
-      free_slots_.push_back(source.slot);
+      free_slots_.push(source.slot);
       source.slot = -1;
     }
   }
@@ -373,7 +376,8 @@ class CodeGenerator {
   std::vector<Place> places_;
   RegisterFile vectors_;
   RegisterFile masks_;
-  std::vector<int> free_slots_;
+  // The lowest is used first: they have the short addresses, and the frame stays dense.
+  std::priority_queue<int, std::vector<int>, std::greater<>> free_slots_;
   int slots_ = 0;
   int now_ = 0;
   CodeStatistics statistics_;
