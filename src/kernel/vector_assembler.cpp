@@ -62,7 +62,6 @@ AlignedVector<std::byte> VectorAssembler::lay_out_constants(const VectorProgram&
 }
 
 void VectorAssembler::begin_loop() {
-  if (wide_) assembler_.kxnorw(kGatherMask, kGatherMask, kGatherMask);
   loop_ = assembler_.newLabel();
   assembler_.align(asmjit::AlignMode::kCode, 64);
   assembler_.bind(loop_);
@@ -240,21 +239,32 @@ void VectorAssembler::blend_zero_constant(int to, int mask, int index) {
   load_constant(to, index);
 }
 
+// Element by element, a gather takes as long as dozens of operations, and the tables of lowered graphs are for
+// arguments that hardly ever occur: all others read element 0. So the gather is jumped over if all lanes do.
 void VectorAssembler::gather(int to, int index, int table, int scratch) {
   const int offset = table_offset_[size(table)] - middle().constant * constant_bytes();
-  assembler_.lea(kAddress, x86::ptr(kConstants, offset));
-  const std::uint32_t shift = element_bytes_ == 4 ? 2 : 3;
-  const Id id = pick(Inst::kIdVgatherdps, Inst::kIdVgatherdpd);
   const x86::Vec full = vector(index);
   const x86::Vec indices = element_bytes_ == 4 ? full : wide_ ? x86::Vec(full.ymm()) : x86::Vec(full.xmm());
-  const Memory memory = x86::ptr(kAddress, indices, shift);
-  if (wide_) {  // the instruction clears the mask as it goes
+  const asmjit::Label done = assembler_.newLabel();
+  if (wide_) {
+    assembler_.vptestmd(kGatherMask, indices, indices);
+    assembler_.kortestw(kGatherMask, kGatherMask);
+  } else {
+    assembler_.vptest(indices, indices);
+  }
+  assembler_.emit(pick(Inst::kIdVbroadcastss, Inst::kIdVbroadcastsd), vector(to), x86::ptr(kConstants, offset));
+  assembler_.jz(done);
+  assembler_.lea(kAddress, x86::ptr(kConstants, offset));
+  const Id id = pick(Inst::kIdVgatherdps, Inst::kIdVgatherdpd);
+  const Memory memory = x86::ptr(kAddress, indices, element_bytes_ == 4 ? 2 : 3);
+  if (wide_) {
+    assembler_.kxnorw(kGatherMask, kGatherMask, kGatherMask);  // all lanes
     assembler_.k(kGatherMask).emit(id, vector(to), memory);
-    assembler_.kxnorw(kGatherMask, kGatherMask, kGatherMask);
   } else {
     assembler_.vpcmpeqd(vector(scratch), vector(scratch), vector(scratch));
     assembler_.emit(id, vector(to), memory, vector(scratch));
   }
+  assembler_.bind(done);
 }
 
 }  // namespace cgpo

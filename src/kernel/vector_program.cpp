@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
@@ -152,11 +153,18 @@ class Translator {
     return step(VectorCode::kOr, {fraction, number(Real(1))});
   }
 
+  // Tables of one size are looked up with one index.
+  int table_index(NodeId number_of_element, std::size_t table_size) {
+    const auto [found, fresh] = indices_.try_emplace({number_of_element, table_size}, 0);
+    if (fresh) {
+      const int above = step(VectorCode::kMax, {value(number_of_element), number(Real(0))});  // NaN too becomes 0
+      const int inside = step(VectorCode::kMin, {above, number(static_cast<Real>(table_size - 1))});
+      found->second = step(VectorCode::kToIndex, {inside});
+    }
+    return found->second;
+  }
   int lookup(const Node& node) {
-    const auto last = static_cast<Real>(program_.tables[index(node.b)].size() - 1);
-    const int above = step(VectorCode::kMax, {value(node.a), number(Real(0))});  // NaN too becomes 0
-    const int inside = step(VectorCode::kMin, {above, number(last)});
-    return step(VectorCode::kGather, {step(VectorCode::kToIndex, {inside})}, node.b);
+    return step(VectorCode::kGather, {table_index(node.a, program_.tables[index(node.b)].size())}, node.b);
   }
 
   int translate(NodeId id) {
@@ -247,6 +255,7 @@ class Translator {
   std::vector<bool> inverted_;  // of a comparison: its mask is true where it is false
   std::unordered_map<Bits, int> constants_;
   std::unordered_map<NodeId, int> masks_;
+  std::map<std::pair<NodeId, std::size_t>, int> indices_;
 };
 
 }  // namespace
