@@ -6,6 +6,7 @@ packages=(
   clang-format clang-tidy clang-tools libclang-rt-14-dev                 # format, lint, clang's sanitizers
   libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev         # text, command line, configuration, JSON
   librandom123-dev                                                       # counter-based random numbers
+  libasmjit-dev                                                          # encodes machine code
   libmujoco-dev                                                          # MJCF compiler, oracle, black-box engine
   libgtest-dev libgmock-dev libbenchmark-dev                             # tests and benchmarks
 )

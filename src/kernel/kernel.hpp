@@ -8,6 +8,7 @@
 
 #include "cgpo/base/aligned.hpp"
 #include "cgpo/graph/graph.hpp"
+#include "cgpo/kernel/backend.hpp"
 
 namespace cgpo {
 
@@ -40,6 +41,7 @@ class Kernel {
   virtual ~Kernel() = default;
   virtual void run(const Real* const* inputs, Real* const* outputs, int lanes, KernelScratch& scratch) const = 0;
   virtual std::string_view backend() const = 0;
+  virtual std::size_t code_bytes() const { return 0; }  // of machine code made for this kernel
 
   int inputs() const { return inputs_; }
   int outputs() const { return outputs_; }
@@ -62,9 +64,7 @@ constexpr Precision precision_of() {
   return sizeof(Real) == sizeof(float) ? Precision::kFloat : Precision::kDouble;
 }
 
-enum class Backend { kBest, kInterpreter };
-
-// Lowers a traced graph to Real and compiles it.
+// Lowers a traced graph to Real and compiles it. UserError if this machine has not the backend.
 template <class Real>
 std::unique_ptr<Kernel<Real>> compile(const Graph& graph, Backend backend = Backend::kBest);
 

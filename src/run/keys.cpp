@@ -251,8 +251,13 @@ std::vector<Key> make_keys() {
       choice<ZobgBaseline>("gradient.baseline", {{"none", ZobgBaseline::kNone}, {"step", ZobgBaseline::kStep}},
                            "what zobg subtracts from its returns", CGPO_FIELD(gradient.baseline)),
 
-      choice<Backend>("kernel.backend", {{"best", Backend::kBest}, {"interpreter", Backend::kInterpreter}},
-                      "what runs the simulation", CGPO_FIELD(kernel.backend)),
+      choice<Backend>("kernel.backend",
+                      {{"best", Backend::kBest},
+                       {"interpreter", Backend::kInterpreter},
+                       {"avx2", Backend::kAvx2},
+                       {"avx512", Backend::kAvx512}},
+                      "what runs the simulation; best: the fastest that this CPU has; results are the same bits",
+                      CGPO_FIELD(kernel.backend)),
       integer("kernel.block", 1, 1 << 20, "environments a thread takes at a time; part of the result's bits",
               CGPO_FIELD(kernel.block)),
   };

@@ -2,7 +2,6 @@
 #include "cgpo/kernel/interpreter.hpp"
 
 #include <cmath>
-#include <cstring>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -10,13 +9,16 @@
 #include "cgpo/graph/evaluate.hpp"
 #include "cgpo/graph/lower.hpp"
 
+#include "lanes.hpp"
 #include "random_program.hpp"
 
 namespace cgpo {
 namespace {
 
 using testing::Flavour;
+using testing::Lanes;
 using testing::RandomProgram;
+using testing::same_bits;
 
 std::vector<Isa> instruction_sets() {
   std::vector<Isa> sets;
@@ -24,37 +26,6 @@ std::vector<Isa> instruction_sets() {
     if (isa <= best_isa()) sets.push_back(isa);
   }
   return sets;
-}
-
-// Rows of a batch, at any offset from an aligned address, with a guard value behind every row.
-template <class Real>
-class Lanes {
- public:
-  static constexpr Real kGuard = Real(-12345.5);
-  Lanes(int rows, int lanes, int offset) : lanes_(lanes), stride_(lanes + offset + 1) {
-    memory_.assign(static_cast<std::size_t>(rows * stride_ + offset), kGuard);
-    for (int i = 0; i < rows; ++i) pointers_.push_back(memory_.data() + offset + i * stride_);
-  }
-  Real& at(int row, int lane) { return pointers_[static_cast<std::size_t>(row)][lane]; }
-  Real* const* rows() { return pointers_.data(); }
-  const Real* const* const_rows() { return const_cast<const Real* const*>(pointers_.data()); }
-  bool guards_intact() {
-    for (Real* row : pointers_) {
-      if (row[lanes_] != kGuard) return false;
-    }
-    return true;
-  }
-
- private:
-  int lanes_;
-  int stride_;
-  std::vector<Real> memory_;
-  std::vector<Real*> pointers_;
-};
-
-template <class Real>
-bool same_bits(Real a, Real b) {
-  return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof(Real)) == 0;
 }
 
 template <class Real>
