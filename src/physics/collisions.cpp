@@ -133,8 +133,9 @@ void read_collisions(const mjModel& source, Model& model) {
     const std::string name = element_name(source, mjOBJ_GEOM, b);
     const bool round = source.geom_type[b] == mjGEOM_SPHERE || source.geom_type[b] == mjGEOM_CAPSULE;
     if (source.geom_type[a] != mjGEOM_PLANE || !round) {
-      model.unsupported.push_back(fmt::format("{}: contact of a {} with {} ({})", name, kTypes[source.geom_type[b]],
-                                              element_name(source, mjOBJ_GEOM, a), kTypes[source.geom_type[a]]));
+      model.unsupported.push_back(
+          fmt::format("{}: contact of {} {} with {} ({})", name, source.geom_type[b] == mjGEOM_ELLIPSOID ? "an" : "a",
+                      kTypes[source.geom_type[b]], element_name(source, mjOBJ_GEOM, a), kTypes[source.geom_type[a]]));
       continue;
     }
     if (pair.dimensions > 3) {

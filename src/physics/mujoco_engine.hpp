@@ -24,6 +24,8 @@ class MujocoEngine {
   int nu() const;
   double timestep() const;
   void set_timestep(double timestep);
+  // From now on without the forces of the elements that Model::unsupported lists, so that the rest can be compared.
+  void leave_out_unsupported();
 
   // Time and the solver's warm start begin anew, so that a step depends on nothing but state and control.
   void set_state(std::span<const double> q, std::span<const double> v);
