@@ -53,7 +53,7 @@ bool MujocoEngine::step(std::span<const double> control, int substeps) {
   for (int i = 0; i < substeps; ++i) {
     mj_step(parts_->model.get(), data);
     const auto bad = [&](mjtWarning warning) { return data->warning[warning].number > 0; };
-    if (bad(mjWARN_BADQPOS) || bad(mjWARN_BADQVEL) || bad(mjWARN_BADQACC)) return false;
+    if (bad(mjWARN_BADQPOS) || bad(mjWARN_BADQVEL) || bad(mjWARN_BADQACC) || bad(mjWARN_BADCTRL)) return false;
   }
   return true;
 }

@@ -71,6 +71,9 @@ void list_unsupported(const mjModel& source, Model& model) {
       if (source.geom_fluid[mjNFLUID * i] > 0.0) list(mjOBJ_GEOM, i, "fluidshape 'ellipsoid'");
     }
   }
+  if ((source.opt.enableflags & mjENBL_OVERRIDE) != 0) {
+    model.unsupported.push_back("option flag 'override': contact parameters for all geoms");
+  }
   if (source.opt.integrator != mjINT_EULER) {
     model.unsupported.push_back(
         fmt::format("option integrator '{}': only Euler", source.opt.integrator == mjINT_RK4 ? "RK4" : "implicit"));
