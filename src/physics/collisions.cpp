@@ -15,6 +15,7 @@ struct Pair {
   double friction = 0.0;
   double margin = 0.0;
   int dimensions = 3;
+  bool isotropic = true;  // the same friction in both directions
 };
 
 bool is_static(const mjModel& source, int geom) { return source.body_weldid[source.geom_bodyid[geom]] == 0; }
@@ -66,8 +67,9 @@ std::vector<Pair> colliding_pairs(const mjModel& source) {
       const int a = source.pair_geom1[i];
       const int b = source.pair_geom2[i];
       named.insert({std::min(a, b), std::max(a, b)});
-      pairs.push_back(
-          {a, b, source.pair_friction[5 * i], source.pair_margin[i] - source.pair_gap[i], source.pair_dim[i]});
+      const mjtNum* const friction = source.pair_friction + 5 * i;
+      pairs.push_back({a, b, friction[0], source.pair_margin[i] - source.pair_gap[i], source.pair_dim[i],
+                       source.pair_dim[i] == 1 || friction[0] == friction[1]});
     }
   }
   if (source.opt.collision != mjCOL_PAIR) {
@@ -133,12 +135,16 @@ void read_collisions(const mjModel& source, Model& model) {
     const std::string name = element_name(source, mjOBJ_GEOM, b);
     const bool round = source.geom_type[b] == mjGEOM_SPHERE || source.geom_type[b] == mjGEOM_CAPSULE;
     if (source.geom_type[a] != mjGEOM_PLANE || !round) {
-      model.unsupported.push_back(fmt::format("{}: contact of a {} with {} ({})", name, kTypes[source.geom_type[b]],
-                                              element_name(source, mjOBJ_GEOM, a), kTypes[source.geom_type[a]]));
+      model.unsupported.push_back(
+          fmt::format("{}: contact of {} {} with {} ({})", name, source.geom_type[b] == mjGEOM_ELLIPSOID ? "an" : "a",
+                      kTypes[source.geom_type[b]], element_name(source, mjOBJ_GEOM, a), kTypes[source.geom_type[a]]));
       continue;
     }
     if (pair.dimensions > 3) {
       model.unsupported.push_back(fmt::format("{}: torsional and rolling friction (condim {})", name, pair.dimensions));
+    }
+    if (!pair.isotropic) {
+      model.unsupported.push_back(fmt::format("{}: friction that depends on the direction", name));
     }
     add_points(source, pair, a, b, model);
   }

@@ -13,6 +13,9 @@ void read_collisions(const mjModel& source, Model& model);
 // Lists everything else in the file that the dynamics leaves out.
 void list_unsupported(const mjModel& source, Model& model);
 
+// Takes the forces of those elements out of MuJoCo's model, too. Constraints are no part of the smooth dynamics.
+void leave_out_unsupported(mjModel& model);
+
 // Whether this actuator is a force on a joint that is affine in control, length and velocity.
 bool is_supported_actuator(const mjModel& source, int id);
 

@@ -7,7 +7,7 @@
 #include "cgpo/base/random.hpp"
 #include "cgpo/physics/smooth_dynamics.hpp"
 
-#include "mujoco_handle.hpp"
+#include "loader.hpp"
 
 namespace cgpo {
 
@@ -36,6 +36,7 @@ int MujocoEngine::nv() const { return parts_->model->nv; }
 int MujocoEngine::nu() const { return parts_->model->nu; }
 double MujocoEngine::timestep() const { return parts_->model->opt.timestep; }
 void MujocoEngine::set_timestep(double timestep) { parts_->model->opt.timestep = timestep; }
+void MujocoEngine::leave_out_unsupported() { cgpo::leave_out_unsupported(*parts_->model); }
 
 void MujocoEngine::set_state(std::span<const double> q, std::span<const double> v) {
   mjData* const data = parts_->data.get();
@@ -52,7 +53,7 @@ bool MujocoEngine::step(std::span<const double> control, int substeps) {
   for (int i = 0; i < substeps; ++i) {
     mj_step(parts_->model.get(), data);
     const auto bad = [&](mjtWarning warning) { return data->warning[warning].number > 0; };
-    if (bad(mjWARN_BADQPOS) || bad(mjWARN_BADQVEL) || bad(mjWARN_BADQACC)) return false;
+    if (bad(mjWARN_BADQPOS) || bad(mjWARN_BADQVEL) || bad(mjWARN_BADQACC) || bad(mjWARN_BADCTRL)) return false;
   }
   return true;
 }

@@ -24,10 +24,12 @@ class MujocoEngine {
   int nu() const;
   double timestep() const;
   void set_timestep(double timestep);
+  // From now on without the forces of the elements that Model::unsupported lists, so that the rest can be compared.
+  void leave_out_unsupported();
 
   // Time and the solver's warm start begin anew, so that a step depends on nothing but state and control.
   void set_state(std::span<const double> q, std::span<const double> v);
-  // false if MuJoCo found a bad state and reset itself; the state is then not to be used.
+  // false if MuJoCo found a bad state or control and went on with zeros; the state is then not to be used.
   bool step(std::span<const double> control, int substeps = 1);
   std::span<const double> q() const;
   std::span<const double> v() const;

@@ -1,9 +1,12 @@
 #include "mujoco_handle.hpp"
 
 #include <array>
+#include <cctype>
 #include <cstring>
+#include <filesystem>
 #include <fmt/format.h>
 #include <mutex>
+#include <regex>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
@@ -40,7 +43,17 @@ std::string one_sentence(const char* message) {
     }
   }
   while (!text.empty() && (text.back() == ' ' || text.back() == ',')) text.pop_back();
-  return text;
+  // The XML reader's numbers say nothing to the user, nor does a column that is not known.
+  static const std::regex parser(
+      R"(XML parse error \d+: Error=XML_(?:ERROR_)?(\w+) ErrorID=\d+ \(0x\w+\) Line number=)");
+  std::smatch code;
+  if (std::regex_search(text, code, parser)) {
+    std::string meaning = code[1];
+    for (char& c : meaning) c = c == '_' ? ' ' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    text = fmt::format("{}XML error: {}, line {}", code.prefix().str(), meaning, code.suffix().str());
+  }
+  static const std::regex column(", column = -1$");
+  return std::regex_replace(text, column, "");
 }
 
 MujocoModel compile(const std::string& file, const mjVFS* files, const std::string& name) {
@@ -49,18 +62,24 @@ MujocoModel compile(const std::string& file, const mjVFS* files, const std::stri
   std::array<char, 1000> message{};
   MujocoModel model(mj_loadXML(file.c_str(), files, message.data(), static_cast<int>(message.size())));
   if (model == nullptr) throw UserError("{}: {}", name, one_sentence(message.data()));
+  check_compiled_numbers(*model, name);
   return model;
 }
 
 }  // namespace
 
 MujocoModel compile_file(const std::string& path) {
-  read_file(path);  // a missing file is our sentence, not MuJoCo's
+  std::error_code ignored;  // a missing file or a folder is read_file's to refuse
+  if (std::filesystem::exists(path, ignored) && std::filesystem::is_other(path, ignored)) {
+    throw UserError("'{}' is not a file", path);  // nor can it be read twice
+  }
+  check_written_numbers(read_file(path), path);
   return compile(path, nullptr, path);
 }
 
 MujocoModel compile_text(const std::string& xml, const std::string& name) {
   if (xml.empty()) throw UserError("{} is empty", name);
+  check_written_numbers(xml, name);
   const auto files = std::make_unique<mjVFS>();
   mj_defaultVFS(files.get());
   const char* file = "text.xml";

@@ -19,6 +19,11 @@ using MujocoData = std::unique_ptr<mjData, MujocoDeleter>;
 MujocoModel compile_file(const std::string& path);
 MujocoModel compile_text(const std::string& xml, const std::string& name);
 
+// Numbers that are not finite, a time step that is not positive, a negative armature: UserError, naming the element.
+// The compiler takes a NaN in some attributes for "not given", so those are looked for in the text.
+void check_written_numbers(const std::string& xml, const std::string& file);
+void check_compiled_numbers(const mjModel& model, const std::string& file);
+
 // "geom 'foot'", or "geom 3 of body 'leg'" where it has no name.
 std::string element_name(const mjModel& model, mjtObj type, int id);
 

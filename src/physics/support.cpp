@@ -1,4 +1,5 @@
 // What an MJCF file may ask for that our dynamics does not do. Every such element is named.
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "loader.hpp"
@@ -54,7 +55,8 @@ void list_unsupported(const mjModel& source, Model& model) {
   }
   for (int i = 0; i < source.njnt; ++i) {
     const bool scalar = source.jnt_type[i] == mjJNT_SLIDE || source.jnt_type[i] == mjJNT_HINGE;
-    if (constraints && source.jnt_limited[i] != 0 && !scalar) list(mjOBJ_JOINT, i, "the range of a ball joint");
+    const bool limits = constraints && (source.opt.disableflags & mjDSBL_LIMIT) == 0;
+    if (limits && source.jnt_limited[i] != 0 && !scalar) list(mjOBJ_JOINT, i, "the range of a ball joint");
     if (constraints && source.dof_frictionloss[source.jnt_dofadr[i]] > 0.0 &&
         (source.opt.disableflags & mjDSBL_FRICTIONLOSS) == 0) {
       list(mjOBJ_JOINT, i, "frictionloss");
@@ -69,10 +71,25 @@ void list_unsupported(const mjModel& source, Model& model) {
       if (source.geom_fluid[mjNFLUID * i] > 0.0) list(mjOBJ_GEOM, i, "fluidshape 'ellipsoid'");
     }
   }
+  if ((source.opt.enableflags & mjENBL_OVERRIDE) != 0) {
+    model.unsupported.push_back("option flag 'override': contact parameters for all geoms");
+  }
   if (source.opt.integrator != mjINT_EULER) {
     model.unsupported.push_back(
         fmt::format("option integrator '{}': only Euler", source.opt.integrator == mjINT_RK4 ? "RK4" : "implicit"));
   }
+}
+
+void leave_out_unsupported(mjModel& model) {
+  std::fill_n(model.tendon_stiffness, model.ntendon, 0.0);
+  std::fill_n(model.tendon_damping, model.ntendon, 0.0);
+  for (int i = 0; i < model.nu; ++i) {
+    if (is_supported_actuator(model, i)) continue;
+    model.actuator_gaintype[i] = mjGAIN_FIXED;
+    model.actuator_biastype[i] = mjBIAS_NONE;
+    std::fill_n(model.actuator_gainprm + mjNGAIN * i, mjNGAIN, 0.0);
+  }
+  for (int i = 0; i < model.ngeom; ++i) model.geom_fluid[mjNFLUID * i] = 0.0;  // the body is a box to the fluid again
 }
 
 }  // namespace cgpo

@@ -9,11 +9,12 @@ namespace {
 template <class Real>
 class BlockRollout {
  public:
-  BlockRollout(const Simulator<Real>& simulator, const Actor<Real>& actor, const EpisodeKey& key, bool deterministic,
-               TrajectoryBlock<Real>& block)
+  BlockRollout(const Simulator<Real>& simulator, const Actor<Real>& actor, const EpisodeKey& key, int environments,
+               bool deterministic, TrajectoryBlock<Real>& block)
       : simulator_(simulator),
         actor_(actor),
         key_(key),
+        environments_(environments),
         deterministic_(deterministic),
         block_(block),
         spec_(simulator.task().spec()) {}
@@ -49,7 +50,12 @@ class BlockRollout {
     std::vector<double> state(static_cast<std::size_t>(spec_.states));
     for (int lane = 0; lane < lanes(); ++lane) {
       RandomStream random(key_.seed, key_.reset, key_.iteration, stream_of(lane));
-      simulator_.task().reset(random, state);
+      // Step 1 of the first environment: a stream that no reset draws from, since those are step 0.
+      const BatchPlace place{
+          .environment = block_.environments.begin + lane,
+          .environments = environments_,
+          .common = RandomStream(key_.seed, key_.reset, key_.iteration, key_.first_environment, /*step=*/1)};
+      simulator_.task().reset_in_batch(random, place, state);
       for (int i = 0; i < spec_.states; ++i)
         block_.states.view().row(i)[lane] = static_cast<Real>(state[static_cast<std::size_t>(i)]);
     }
@@ -148,6 +154,7 @@ class BlockRollout {
   const Simulator<Real>& simulator_;
   const Actor<Real>& actor_;
   const EpisodeKey& key_;
+  int environments_;  // of the whole batch
   bool deterministic_;
   TrajectoryBlock<Real>& block_;
   const TaskSpec& spec_;
@@ -164,7 +171,9 @@ template <class Real>
 void collect(const Simulator<Real>& simulator, const Actor<Real>& actor, const EpisodeKey& key, bool deterministic,
              ThreadPool& pool, Batch<Real>& batch) {
   pool.run(static_cast<int>(batch.blocks.size()), [&](int b) {
-    BlockRollout<Real>(simulator, actor, key, deterministic, batch.blocks[static_cast<std::size_t>(b)]).run();
+    BlockRollout<Real>(simulator, actor, key, batch.environments, deterministic,
+                       batch.blocks[static_cast<std::size_t>(b)])
+        .run();
   });
 }
 

@@ -23,6 +23,7 @@
 #include "cgpo/run/evaluation_report.hpp"
 #include "cgpo/run/listings.hpp"
 #include "cgpo/run/model_command.hpp"
+#include "cgpo/run/program_name.hpp"
 #include "cgpo/run/run_log.hpp"
 #include "cgpo/run/train_command.hpp"
 #include "cgpo/run/version.hpp"
@@ -32,12 +33,18 @@ namespace {
 
 constexpr std::int64_t kLargestSeed = std::numeric_limits<std::int64_t>::max();
 
-constexpr const char* kOverview =
-    R"(Safe policy optimisation with analytic gradients through a differentiable simulator.
+std::string overview() {
+  const std::string& program = program_name();
+  return fmt::format(
+      R"(Safe policy optimisation with analytic gradients through a differentiable simulator.
 
-Try:  cgpo tasks                                 what can be trained
-      cgpo train function                        train; the run goes to runs/function-cgpo-s0
-      cgpo eval runs/function-cgpo-s0            how good it is, and whether its limits hold)";
+Try:  {:<42} what can be trained
+      {:<42} train; the run goes to runs/function-cgpo-s0
+      {:<42} how good it is, and whether its limits hold)",
+      program + " tasks", program + " train function", program + " eval runs/function-cgpo-s0");
+}
+
+std::string listed_by(const char* command) { return fmt::format("as listed by `{} {}`", program_name(), command); }
 
 std::int64_t parse_integer(const std::string& flag, const std::string& text, std::int64_t low, std::int64_t high) {
   std::int64_t value = 0;
@@ -114,7 +121,7 @@ Command add_model(CLI::App& root) {
   add_integer(*app, "--seed", request->seed, 0, kLargestSeed, "of the random states (0)");
   add_json(*app, request->json);
   return {app, [request] {
-            if (request->file.empty()) throw UserError("model needs an MJCF file: cgpo model FILE.xml");
+            if (request->file.empty()) throw UserError("model needs an MJCF file: {} model FILE.xml", program_name());
             return model_command(*request);
           }};
 }
@@ -130,7 +137,7 @@ Command add_check(CLI::App& root) {
   };
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* app = root.add_subcommand("check", "compare a task's derivatives with central differences");
-  app->add_option("TASK", arguments->task, "as listed by `cgpo tasks`");
+  app->add_option("TASK", arguments->task, listed_by("tasks"));
   add_integer(*app, "--states", arguments->states, 1, 1'000'000, "random states to start from (32)");
   add_integer(*app, "--window", arguments->window, 1, 1'000'000, "steps from each of them (10)");
   add_integer(*app, "--seed", arguments->seed, 0, kLargestSeed, "of the random states and actions (0)");
@@ -171,8 +178,8 @@ Command add_train(CLI::App& root) {
   const auto arguments = std::make_shared<Arguments>();
   TrainRequest& request = arguments->request;
   CLI::App* app = root.add_subcommand("train", "train a policy");
-  app->add_option("TASK", arguments->task, "as listed by `cgpo tasks`; may also come from --config or --resume");
-  app->add_option("--algo", arguments->algorithm, "as listed by `cgpo algorithms` (cgpo)")->type_name("NAME");
+  app->add_option("TASK", arguments->task, listed_by("tasks") + "; may also come from --config or --resume");
+  app->add_option("--algo", arguments->algorithm, listed_by("algorithms") + " (cgpo)")->type_name("NAME");
   app->add_option("--preset", arguments->preset, "best, or paper: the letter of the paper (best)")->type_name("NAME");
   add_integer(*app, "--seed", request.configuration.seed, 0, kLargestSeed, "of all random numbers (0)");
   add_sets(*app, arguments->sets);
@@ -215,7 +222,7 @@ Command add_eval(CLI::App& root) {
   add_threads(*app, request->threads);
   add_json(*app, request->json);
   return {app, [request] {
-            if (request->run.empty()) throw UserError("eval needs the folder of a run: cgpo eval RUN");
+            if (request->run.empty()) throw UserError("eval needs the folder of a run: {} eval RUN", program_name());
             if (request->checkpoint != "last" && request->checkpoint != "best") {
               throw UserError("--checkpoint must be last or best, not '{}'", request->checkpoint);
             }
@@ -235,16 +242,16 @@ void refuse_extras(const CLI::App& root, const CLI::App& app) {
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     }
     throw UserError("unknown option '{}'{}; `{} --help` lists them", *flag, did_you_mean(*flag, known),
-                    &root == &app ? "cgpo" : "cgpo " + app.get_name());
+                    &root == &app ? program_name() : program_name() + " " + app.get_name());
   }
-  if (&root != &app) throw UserError("cgpo {} does not take '{}'", app.get_name(), extras.front());
+  if (&root != &app) throw UserError("{} {} does not take '{}'", program_name(), app.get_name(), extras.front());
   for (const CLI::App* command : root.get_subcommands({})) known.push_back(command->get_name());
   throw UserError("unknown command '{}'{}; there are: {}", extras.front(), did_you_mean(extras.front(), known),
                   fmt::join(known, ", "));
 }
 
 int parse_and_run(int argc, const char* const* argv) {
-  CLI::App root(kOverview, "cgpo");
+  CLI::App root(overview(), program_name());
   root.set_version_flag("--version", kVersion);
   root.require_subcommand(0, 1);
   root.allow_extras();
@@ -271,13 +278,14 @@ int parse_and_run(int argc, const char* const* argv) {
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
+  if (argc > 0) set_program_name(argv[0]);
   try {
     return parse_and_run(argc, argv);
   } catch (const UserError& error) {
-    fmt::print(stderr, "cgpo: {}\n", error.what());
+    fmt::print(stderr, "{}: {}\n", program_name(), error.what());
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "cgpo: internal error: {}\n", error.what());
+    fmt::print(stderr, "{}: internal error: {}\n", program_name(), error.what());
     return 1;
   }
 }

@@ -13,6 +13,7 @@
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/text.hpp"
 #include "cgpo/run/keys.hpp"
+#include "cgpo/run/program_name.hpp"
 #include "cgpo/run/version.hpp"
 #include "cgpo/tasks/registry.hpp"
 
@@ -166,7 +167,8 @@ struct Line {
 
 std::vector<Line> lines_of(const Configuration& configuration) {
   std::vector<Line> lines = {
-      {"algorithm", format_value({configuration.algorithm}), "as listed by `cgpo algorithms`"},
+      {"algorithm", format_value({configuration.algorithm}),
+       fmt::format("as listed by `{} algorithms`", program_name())},
       {"preset", format_value({configuration.preset}), "what the settings below were made from"},
       {"seed", fmt::format("{}", configuration.seed), "of all random numbers"},
   };
@@ -177,7 +179,8 @@ std::vector<Line> lines_of(const Configuration& configuration) {
     lines.push_back(
         {key.name, format_value(key.get(configuration.settings)), fmt::format("{} ({})", key.help, key.allowed)});
   }
-  lines.push_back({"task.name", format_value({configuration.task}), "as listed by `cgpo tasks`"});
+  lines.push_back(
+      {"task.name", format_value({configuration.task}), fmt::format("as listed by `{} tasks`", program_name())});
   for (const TaskOption& option : configuration.task_options.known()) {
     lines.push_back({kTaskPrefix + option.name,
                      format_value(option_value(configuration.task_options.values().at(option.name))), option.help});
@@ -228,8 +231,8 @@ std::shared_ptr<const Task> make_task(const Configuration& configuration) {
 
 std::string write_configuration(const Configuration& configuration) {
   std::string text =
-      fmt::format("# {}: all of a run's settings. `cgpo train {} --config FILE` repeats it, bit for bit.\n", kVersion,
-                  configuration.task);
+      fmt::format("# {}: all of a run's settings. `{} train {} --config FILE` repeats it, bit for bit.\n", kVersion,
+                  program_name(), configuration.task);
   std::string section;
   for (const Line& line : lines_of(configuration)) {
     if (section_of(line.key) != section) {

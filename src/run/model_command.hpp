@@ -6,7 +6,7 @@
 
 namespace cgpo {
 
-// Of a robot without unsupported elements, errors beyond this are a fault of the dynamics.
+// Larger errors on what is supported are a fault of the dynamics.
 inline constexpr double kModelTolerance = 1e-8;
 
 struct ModelRequest {
@@ -16,8 +16,8 @@ struct ModelRequest {
   bool json = false;
 };
 
-// The exit code: 0, or 1 if the dynamics is not MuJoCo's although nothing is left out. Throws UserError, naming file
-// and element, if the file is not a robot.
+// The exit code: 0, or 1 if the dynamics is not that of MuJoCo without the unsupported elements. Throws UserError,
+// naming file and element, if the file is not a robot.
 int model_command(const ModelRequest& request);
 
 }  // namespace cgpo

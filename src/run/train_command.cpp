@@ -1,5 +1,6 @@
 #include "cgpo/run/train_command.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/kernel/kernel.hpp"
+#include "cgpo/run/program_name.hpp"
 #include "cgpo/run/progress.hpp"
 #include "cgpo/run/run_folder.hpp"
 #include "cgpo/run/stop_signal.hpp"
@@ -57,7 +59,7 @@ void print_header(std::FILE* stream, const Configuration& configuration, const T
 
 // The words of a command that continues this run.
 std::string resume_words(const Configuration& configuration, const fs::path& folder) {
-  return fmt::format("cgpo train {} --resume --out {}", configuration.task, folder.string());
+  return fmt::format("{} train {} --resume --out {}", program_name(), configuration.task, folder.string());
 }
 
 void print_summary(std::FILE* stream, const TrainingResult& result, const Configuration& configuration,
@@ -82,7 +84,7 @@ void print_summary(std::FILE* stream, const TrainingResult& result, const Config
   if (result.finished) {
     std::error_code ignored;
     const bool best = fs::exists(RunPaths{folder}.best(), ignored);
-    fmt::print(stream, "next    cgpo eval {}{}\n", folder.string(), best ? " [--checkpoint best]" : "");
+    fmt::print(stream, "next    {} eval {}{}\n", program_name(), folder.string(), best ? " [--checkpoint best]" : "");
     fmt::print(stream, "        {} --set iterations={}\n", resume_words(configuration, folder),
                2 * settings.iterations);
   } else {
@@ -119,10 +121,15 @@ std::unique_ptr<Algorithm> make_algorithm(const Configuration& configuration, st
 void report_unsupported(const Task& task, const TrainRequest& request) {
   const TaskSpec& spec = task.spec();
   if (!spec.unsupported.empty() && !request.allow_unsupported) {
+    constexpr std::size_t kNamed = 12;  // a sentence can be read; hundreds of contacts of a large robot cannot
+    const std::size_t named = std::min(kNamed, spec.unsupported.size());
+    const std::size_t more = spec.unsupported.size() - named;
     throw UserError(
-        "task {}: the own engine does not support {}; --allow-unsupported trains without, --set task.engine=mujoco on "
-        "MuJoCo's step, with it but without derivatives",
-        spec.name, fmt::join(spec.unsupported, "; "));
+        "task {}: the own engine does not support {}{}; --allow-unsupported trains without, --set "
+        "task.engine=mujoco on MuJoCo's step, with it but without derivatives",
+        spec.name,
+        fmt::join(spec.unsupported.begin(), spec.unsupported.begin() + static_cast<std::ptrdiff_t>(named), "; "),
+        more == 0 ? "" : fmt::format("; and {} more, which `{} model FILE` lists", more, program_name()));
   }
   for (const std::string& element : spec.unsupported) fmt::print(stderr, "left out: {}\n", element);
   for (const std::string& warning : spec.warnings) fmt::print(stderr, "warning: {}\n", warning);

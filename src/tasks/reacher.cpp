@@ -23,6 +23,7 @@ struct Reacher {
   Robot body;
   Reading reading = Reading::kTipBase;
   bool joint_rates = false;  // observation 6–7: angular velocities instead of the tip's velocity
+  bool stratified = true;    // the targets of a batch are spread evenly
 
   const Robot& robot() const { return body; }
   int tip() const { return body.model->body_id("fingertip"); }
@@ -40,14 +41,33 @@ struct Reacher {
     return spec;
   }
 
-  // The target's radius is uniform, not its area, so E[r²] = 0.04/3.
   void reset(RandomStream& random, std::span<double> state) const {
+    reset_arm(random, state);
+    const double radius = random.uniform();
+    set_target(radius, random.uniform(), state);
+  }
+
+  // An episode's cost depends much on its target. So the batch's N targets are the lattice (i/N, i/φ) of radii and
+  // directions, moved round by a random shift of both: one target in every Nth of the radii, and directions that the
+  // golden ratio φ spreads evenly for any N. The shift makes each of them uniform, so means stay unbiased.
+  void reset(RandomStream& random, const BatchPlace& place, std::span<double> state) const {
+    if (!stratified) return reset(random, state);
+    reset_arm(random, state);
+    const auto wrap = [](double x) { return x - std::floor(x); };
+    const double i = place.environment;
+    RandomStream shift = place.common;
+    const double radius = wrap(i / place.environments + shift.uniform());
+    set_target(radius, wrap(i / std::numbers::phi + shift.uniform()), state);
+  }
+
+  static void reset_arm(RandomStream& random, std::span<double> state) {
     for (double& angle : state.first(2)) angle = random.uniform(-0.1, 0.1);
     for (double& rate : state.subspan(2, 2)) rate = random.uniform(-0.005, 0.005);
-    const double radius = kReach * random.uniform();
-    const double angle = 2.0 * std::numbers::pi * random.uniform();
-    state[4] = radius * std::cos(angle);
-    state[5] = radius * std::sin(angle);
+  }
+  // From two numbers that are uniform in 0 … 1. The radius is uniform, not the area, so E[r²] = 0.04/3.
+  static void set_target(double radius, double turn, std::span<double> state) {
+    state[4] = kReach * radius * std::cos(2.0 * std::numbers::pi * turn);
+    state[5] = kReach * radius * std::sin(2.0 * std::numbers::pi * turn);
   }
 
   template <class S>
@@ -103,13 +123,18 @@ TaskEntry reacher_entry() {
                      .standard = std::string("tip"),
                      .help = "observations 6 and 7: the tip's velocity (tip) or the joints' (qd)",
                      .choices = {"tip", "qd"}});
+  options.push_back({.name = "targets",
+                     .standard = std::string("stratified"),
+                     .help = "stratified: spread evenly over the batch, which steadies its means; independent",
+                     .choices = {"stratified", "independent"}});
   return {.name = "reacher", .options = std::move(options), .make = [](const TaskOptions& chosen) {
             const std::string& cost = chosen.text("cost");
             return make_robot_task(Reacher{.body = make_robot(defaults(), chosen),
                                            .reading = cost == "tip_base"        ? Reading::kTipBase
                                                       : cost == "not_too_close" ? Reading::kNotTooClose
                                                                                 : Reading::kLiteral,
-                                           .joint_rates = chosen.text("velocity") == "qd"});
+                                           .joint_rates = chosen.text("velocity") == "qd",
+                                           .stratified = chosen.text("targets") == "stratified"});
           }};
 }
 

@@ -10,7 +10,8 @@ namespace {
 class MujocoBlackBox final : public BlackBox {
  public:
   explicit MujocoBlackBox(const Robot& robot)
-      : engine_(MujocoEngine::from_text(robot.xml, robot.name)),
+      : engine_(robot.file.empty() ? MujocoEngine::from_text(robot.xml, robot.name)
+                                   : MujocoEngine::from_file(robot.file)),
         substeps_(robot.substeps),
         action_scale_(robot.action_scale),
         control_(static_cast<std::size_t>(engine_.nu())) {
@@ -79,7 +80,12 @@ Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options) {
   Robot robot;
   robot.name = defaults.name;
   robot.xml = defaults.xml;
-  robot.model = std::make_shared<const Model>(load_model_from_text(robot.xml, robot.name));
+  robot.file = defaults.file;
+  if (robot.xml.empty() == robot.file.empty()) {
+    throw UserError("robot {} needs its MJCF either as a text or as a file", robot.name);
+  }
+  robot.model = std::make_shared<const Model>(robot.file.empty() ? load_model_from_text(robot.xml, robot.name)
+                                                                 : load_model(robot.file));
   robot.engine = options.text("engine") == "own" ? Engine::kOwn : Engine::kMujoco;
   const double substeps = options.number("substeps");
   if (substeps != std::floor(substeps)) throw UserError("task.substeps must be a whole number, not {}", substeps);

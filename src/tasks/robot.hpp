@@ -36,7 +36,8 @@ enum class Engine : std::uint8_t {
 
 struct Robot {
   std::string name;
-  std::string xml;
+  std::string xml;   // the MJCF text,
+  std::string file;  // or the file that has it
   std::shared_ptr<const Model> model;
   Engine engine = Engine::kOwn;
   PhysicsParameters physics;  // of our own engine; its time step is that of both
@@ -50,7 +51,8 @@ struct Robot {
 // What a task chooses about its robot; all of it can be changed by options.
 struct RobotDefaults {
   std::string name;
-  std::string xml;
+  std::string xml = {};   // MJCF as text,
+  std::string file = {};  // or a file, whose <include>s and meshes are looked for beside it; exactly one of the two
   double period = 0.0;
   int own_substeps = 1;
   int mujoco_substeps = 1;
@@ -62,7 +64,7 @@ struct RobotDefaults {
 
 // engine, substeps, dt, action_scale, the parameters of joint limits, and those of contact if `collides`.
 std::vector<TaskOption> robot_options(const RobotDefaults& defaults, bool collides);
-// Throws UserError if the MJCF text cannot be read.
+// Throws UserError if the MJCF cannot be read.
 Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options);
 // Name, sizes and clock.
 TaskSpec robot_spec(const Robot& robot, int observations, int extra = 0);
@@ -110,7 +112,14 @@ class RobotTask final : public Task {
  public:
   explicit RobotTask(Definition definition) : Task(definition.spec()), definition_(std::move(definition)) {}
 
-  void reset(RandomStream& random, std::span<double> state) const override { definition_.reset(random, state); }
+  void reset(RandomStream& random, std::span<double> state) const override {
+    definition_.reset(random, state);
+    check_start(spec(), state);
+  }
+  void reset_in_batch(RandomStream& random, const BatchPlace& place, std::span<double> state) const override {
+    draw_start(definition_, random, place, state);
+    check_start(spec(), state);
+  }
 
   Graph trace_step() const override {
     Graph graph;

@@ -1,5 +1,6 @@
 #include "cgpo/tasks/task.hpp"
 
+#include <cmath>
 #include <fmt/ranges.h>
 
 #include "cgpo/base/error.hpp"
@@ -15,6 +16,14 @@ int Task::cost_index(const std::string& name) const {
   }
   throw UserError("costs: task {} has no cost '{}'{}; it has: {}", spec_.name, name, did_you_mean(name, names),
                   fmt::join(names, ", "));
+}
+
+void check_start(const TaskSpec& spec, std::span<const double> state) {
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    if (!std::isfinite(state[i])) {
+      throw UserError("task {}: reset() sets entry {} of the state to {}, which is not finite", spec.name, i, state[i]);
+    }
+  }
 }
 
 void check_step_sizes(const TaskSpec& spec, std::size_t states, std::size_t costs) {

@@ -3,12 +3,16 @@
 // To define one, write a class with these members (function.cpp is the smallest example) and hand it to make_task():
 //
 //   TaskSpec spec() const;
-//   void reset(RandomStream& random, std::span<double> state) const;         // one start state
+//   void reset(RandomStream& random, std::span<double> state) const;         // one start state, of finite numbers
 //   template <class S> void observe(std::span<const S> state, std::span<S> observation) const;
 //   template <class S> StepResult<S> step(std::span<const S> state, std::span<const S> action) const;
 //
 // observe and step are run once with a traced scalar and become graphs: no if on a value (use select), no loop whose
 // length depends on one. Actions come from the policy, in (−1, 1).
+//
+// A task may also have a second form of reset, which is then used for the environments of a batch:
+//
+//   void reset(RandomStream& random, const BatchPlace& place, std::span<double> state) const;
 #pragma once
 
 #include <memory>
@@ -48,6 +52,14 @@ struct TaskSpec {
   std::vector<std::string> warnings = {};
   // Configuration keys that this task sets, with TOML values: what its physics or the paper's table demands.
   std::vector<std::pair<std::string, std::string>> defaults = {};
+};
+
+// Where in a batch a start state belongs: lets a task spread its start states evenly over the batch, so that the
+// batch's means vary less. Taken by itself every environment's start must still have the task's distribution.
+struct BatchPlace {
+  int environment = 0;
+  int environments = 1;
+  RandomStream common;  // gives all environments of the batch the same numbers, another batch others
 };
 
 template <class S>
@@ -92,7 +104,9 @@ class Task {
   StepLayout layout() const { return {spec_.states, spec_.observations, static_cast<int>(spec_.costs.size())}; }
   int cost_index(const std::string& name) const;  // throws UserError, naming those there are
 
+  // A start state: one by itself, or that of one environment in a batch. UserError if the task gives no finite numbers.
   virtual void reset(RandomStream& random, std::span<double> state) const = 0;
+  virtual void reset_in_batch(RandomStream& random, const BatchPlace& place, std::span<double> state) const = 0;
   // (state, action) → StepLayout; the observation is the one after the step. Not of a black box.
   virtual Graph trace_step() const = 0;
   // state → observation.
@@ -112,17 +126,35 @@ class Task {
   TaskSpec spec_;
 };
 
+void check_start(const TaskSpec& spec, std::span<const double> state);
 void check_step_sizes(const TaskSpec& spec, std::size_t states, std::size_t costs);
 // Makes a step's results the outputs of its graph, in the order of StepLayout.
 void trace_step_outputs(Graph& graph, const TaskSpec& spec, const StepResult<Traced>& result,
                         std::span<const Traced> observation);
+
+// Either form of a definition's reset.
+template <class Definition>
+void draw_start(const Definition& definition, RandomStream& random, const BatchPlace& place, std::span<double> state) {
+  if constexpr (requires { definition.reset(random, place, state); }) {
+    definition.reset(random, place, state);
+  } else {
+    definition.reset(random, state);
+  }
+}
 
 template <class Definition>
 class TracedTask final : public Task {
  public:
   explicit TracedTask(Definition definition) : Task(definition.spec()), definition_(std::move(definition)) {}
 
-  void reset(RandomStream& random, std::span<double> state) const override { definition_.reset(random, state); }
+  void reset(RandomStream& random, std::span<double> state) const override {
+    definition_.reset(random, state);
+    check_start(spec(), state);
+  }
+  void reset_in_batch(RandomStream& random, const BatchPlace& place, std::span<double> state) const override {
+    draw_start(definition_, random, place, state);
+    check_start(spec(), state);
+  }
 
   Graph trace_step() const override {
     Graph graph;

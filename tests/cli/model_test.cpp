@@ -1,7 +1,9 @@
 // `cgpo model`: robots that are fine, robots with elements that our dynamics leaves out, and files that are no robots.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "cgpo/base/file.hpp"
+#include "cgpo/base/random.hpp"
 
 #include "program.hpp"
 
@@ -109,10 +111,14 @@ TEST_F(ModelCommand, NamesWhatIsNotSupportedAndComparesTheRest) {
   EXPECT_LE(model.at("max_error").at("mass_matrix"), 1e-10);
   EXPECT_LE(model.at("max_error").at("bias"), 1e-10);
   EXPECT_GT(model.at("max_error").at("acceleration"), 1e-3);
+  for (const char* field : {"mass_matrix", "bias", "passive", "acceleration"}) {
+    EXPECT_LE(model.at("max_error_supported").at(field), 1e-10) << field;
+  }
   const Outcome outcome = run({"model", "robot.xml"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("not supported"), HasSubstr("rope"), HasSubstr("shell"),
-                                 HasSubstr("is not MuJoCo's, which has the elements above")));
+                                 HasSubstr("is not MuJoCo's, which has the elements above"),
+                                 HasSubstr("without those elements it equals MuJoCo's")));
 }
 
 TEST_F(ModelCommand, RefusesWhatIsNoRobot) {
@@ -128,13 +134,70 @@ TEST_F(ModelCommand, RefusesWhatIsNoRobot) {
   expect_refused_text("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>", {"no <joint>"});
   expect_refused_text("<mujoco><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody></mujoco>",
                       {"no <actuator>"});
-  const auto with_geom = [](const std::string& geom) {
-    return "<mujoco><worldbody><body name='b'><joint name='j'/>" + geom +
-           "</body></worldbody><actuator><motor joint='j'/></actuator></mujoco>";
+  expect_refused_text("<mujoco><include file='parts/none.xml'/></mujoco>", {"parts/none.xml"});
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  const Outcome pipe = run({"model", "pipe"});  // must not wait for what nobody writes
+  EXPECT_EQ(pipe.code, 2);
+  EXPECT_THAT(pipe.err, HasSubstr("'pipe' is not a file"));
+}
+
+// A robot of one body with these things in it.
+std::string one_body(const std::string& geom, const std::string& joint = "", const std::string& before = "") {
+  return "<mujoco>" + before + "<worldbody><body name='b'><joint name='j' " + joint + "/>" + geom +
+         "</body></worldbody><actuator><motor joint='j'/></actuator></mujoco>";
+}
+
+TEST_F(ModelCommand, RefusesBodiesThatCannotMove) {
+  expect_refused_text(one_body("<geom size='1' mass='0'/>"), {"mass", "name = b"});
+  expect_refused_text(one_body("<geom size='1' mass='-1'/>"), {"mass"});
+  expect_refused_text(one_body(""), {"mass", "name = b"});
+  expect_refused_text(one_body("<inertial pos='0 0 0' mass='1' diaginertia='0 0 0'/>"), {"inertia", "name = b"});
+  expect_refused_text(one_body("<inertial pos='0 0 0' mass='1' diaginertia='1 1 5'/>"), {"inertia", "name = b"});
+  expect_refused_text(one_body("<geom size='1'/>", "armature='-1e9'"), {"joint 'j'", "armature"});
+  expect_refused_text(one_body("<geom size='1'/>", "", "<option timestep='0'/>"), {"timestep"});
+}
+
+TEST_F(ModelCommand, RefusesNumbersThatAreNone) {
+  expect_refused_text(one_body("<geom size='abc'/>"), {"size", "geom"});
+  expect_refused_text(one_body("<geom size='1e999'/>"), {"size", "geom"});
+  expect_refused_text(one_body("<geom name='g' size='inf'/>"), {"geom 'g'", "size is inf"});
+  expect_refused_text(one_body("<geom name='g' size='1' pos='0 nan 0'/>"), {"geom 'g'", "pos is nan"});
+  // MuJoCo takes these for attributes that were not given
+  expect_refused_text(one_body("\n<geom size='1' mass='nan'/>"), {"geom in line 2", "mass is nan"});
+  expect_refused_text(one_body("<geom size='1' euler='0 NaN 0'/>"), {"geom in line 1", "euler is nan"});
+  expect_refused_text(one_body("<geom size='1'/>", "damping='nan'"), {"joint 'j'", "damping is nan"});
+  expect_refused_text(one_body("<geom size='1'/>", "ref='nan'"), {"joint 'j'", "ref is nan"});
+  expect_refused_text(one_body("<geom size='1'/>", "", "<option gravity='0 0 nan'/>"), {"option", "gravity is nan"});
+}
+
+TEST_F(ModelCommand, RefusesMeshesThatAreNone) {
+  const auto with_mesh = [](const std::string& file) {
+    return one_body("<geom type='mesh' mesh='hull'/>", "", "<asset><mesh name='hull' file='" + file + "'/></asset>");
   };
-  expect_refused_text(with_geom("<geom size='1' mass='0'/>"), {"mass", "name = b"});
-  expect_refused_text(with_geom("<geom size='abc'/>"), {"size"});
-  expect_refused_text(with_geom("<geom type='mesh' mesh='hull'/>"), {"hull"});
+  write_file_atomically(at("garbage.stl"), "this is no mesh");
+  write_file_atomically(at("empty.obj"), "");
+  expect_refused_text(one_body("<geom type='mesh' mesh='hull'/>"), {"hull"});
+  expect_refused_text(with_mesh("missing.stl"), {"missing.stl"});
+  expect_refused_text(with_mesh("garbage.stl"), {"garbage.stl"});
+  expect_refused_text(with_mesh("empty.obj"), {"hull"});
+  expect_refused_text(with_mesh("bad.xml"), {"hull"});
+}
+
+TEST_F(ModelCommand, RefusesGarbageOfAnySize) {
+  std::string noise(8 << 20, '\0');
+  RandomStream random(1, Purpose::kTest);
+  for (char& c : noise) c = static_cast<char>(random.bits());
+  expect_refused_text(noise, {"XML"});
+  expect_refused_text(std::string(8 << 20, '<'), {"XML"});
+  expect_refused_text(std::string(8 << 20, '\0'), {"XML"});
+  std::string deep = "<mujoco>";
+  for (int i = 0; i < 100000; ++i) deep += "<worldbody>";
+  expect_refused_text(deep, {"deep"});
+}
+
+TEST_F(ModelCommand, NamesNeedNotBeUnicode) {
+  const Json model = json_of(one_body("<geom type='box' size='1 1 1' name='\xff'/>") + "\n");
+  EXPECT_EQ(model.at("bodies"), 1);
 }
 
 }  // namespace

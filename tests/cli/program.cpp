@@ -25,8 +25,9 @@ ProgramTest::~ProgramTest() {
   fs::remove_all(folder_, ignored);
 }
 
-pid_t ProgramTest::start(const std::vector<std::string>& arguments) const {
-  std::vector<std::string> words = {CGPO_PROGRAM};
+pid_t ProgramTest::start(const std::vector<std::string>& arguments, const std::string& name) const {
+  std::vector<std::string> words = {name.empty() ? std::string(CGPO_PROGRAM) : at(name).string()};
+  if (!name.empty() && !fs::exists(at(name))) fs::create_symlink(CGPO_PROGRAM, at(name));
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
@@ -51,7 +52,9 @@ Outcome ProgramTest::wait(pid_t process) const {
   return {WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status), read_file(at(".out")), read_file(at(".err"))};
 }
 
-Outcome ProgramTest::run(const std::vector<std::string>& arguments) const { return wait(start(arguments)); }
+Outcome ProgramTest::run(const std::vector<std::string>& arguments, const std::string& name) const {
+  return wait(start(arguments, name));
+}
 
 std::vector<std::string> ProgramTest::small_training(const std::string& out, int iterations,
                                                      std::vector<std::string> more) const {

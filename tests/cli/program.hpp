@@ -22,9 +22,9 @@ class ProgramTest : public ::testing::Test {
   ProgramTest();
   ~ProgramTest() override;
 
-  // Runs `cgpo arguments…` to its end, or only starts it.
-  Outcome run(const std::vector<std::string>& arguments) const;
-  pid_t start(const std::vector<std::string>& arguments) const;
+  // Runs `cgpo arguments…` to its end, or only starts it. Another name is that of a link to the program in this folder.
+  Outcome run(const std::vector<std::string>& arguments, const std::string& name = "") const;
+  pid_t start(const std::vector<std::string>& arguments, const std::string& name = "") const;
   Outcome wait(pid_t process) const;
 
   // A training that takes milliseconds an iteration.

@@ -63,12 +63,34 @@ for task in puck crane; do
   done
 done
 
-# The user's tasks fail as ours do: one sentence, exit code 2.
-set +e
-build/my_tasks train crane --set task.file=missing.xml --out runs/none 2> error.txt
-code=$?
-set -e
-[[ $code == 2 && $(wc -l < error.txt) == 1 ]] || fail "a missing robot: exit code $code, $(cat error.txt)"
-has error.txt missing.xml
+# The user's tasks fail as ours do: one sentence under the program's own name, exit code 2, nothing written.
+refused() {
+  local code=0
+  build/my_tasks "${@:2}" 2> error.txt > output.txt || code=$?
+  [[ $code == 2 && $(wc -l < error.txt) == 1 && ! -s output.txt ]] || fail "${*:2}: exit code $code, $(cat error.txt)"
+  has error.txt '^my_tasks: '
+  has error.txt "$1"
+}
+mkdir -p bad
+head -c 100000 /dev/urandom > bad/noise.xml
+sed 's/<body name="load">/<body>/; s,</worldbody>,,' crane.xml > bad/broken.xml
+sed 's/damping="2"/damping="nan"/' crane.xml > bad/nan.xml
+sed '/<actuator>/d' crane.xml > bad/idle.xml
+sed 's/mass="[0-9.]*"/mass="0"/' crane.xml > bad/massless.xml
+sed 's,<worldbody>,<include file="parts/none.xml"/><worldbody>,' crane.xml > bad/include.xml
+sed 's,<worldbody>,<asset><mesh name="m" file="none.stl"/></asset><worldbody>,' crane.xml > bad/mesh.xml
+for bad in missing.xml bad bad/noise.xml bad/broken.xml bad/nan.xml bad/idle.xml bad/massless.xml bad/include.xml bad/mesh.xml; do
+  refused "$bad" check crane --set task.file=$bad
+  refused "$bad" train crane --set task.file=$bad --out runs/none
+  refused "$bad" train crane --set task.file=$bad task.engine=mujoco gradient.source=zobg --out runs/none
+  refused "$bad" model $bad
+done
 [[ ! -e runs/none ]] || fail "a refused training left a folder"
+[[ ! -e MUJOCO_LOG.TXT ]] || fail "MuJoCo wrote a log"
+
+# A robot that includes others of its files, from another folder.
+mkdir -p robots/parts
+{ echo '<mujocoinclude>'; grep '<motor' crane.xml; echo '</mujocoinclude>'; } > robots/parts/drive.xml
+sed 's,<actuator>.*</actuator>,<include file="parts/drive.xml"/>,' crane.xml > robots/crane.xml
+build/my_tasks check crane --set task.file=robots/crane.xml > output.txt || fail "an included file was not found"
 echo "page_test: all blocks ran"

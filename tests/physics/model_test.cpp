@@ -15,6 +15,7 @@ namespace cgpo {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -155,6 +156,35 @@ TEST(Model, ListsWhatIsLeftOut) {
   EXPECT_EQ(model.contacts.size(), 3u);  // the ball and both ends of the capsule
 }
 
+// Rarer things, each of which would change the motion.
+TEST(Model, ListsWhatIsRarelyUsed) {
+  const auto unsupported = [](const std::string& extra, const std::string& in_world = "") {
+    return load_model_from_text(
+               "<mujoco><asset><hfield name='hills' nrow='2' ncol='2' size='1 1 1 1'/></asset><worldbody>"
+               "<geom name='floor' type='plane' size='1 1 1'/>" +
+               in_world +
+               "<body name='a'><joint name='j'/><geom name='g' type='sphere' size='0.1' contype='0' conaffinity='2'/>"
+               "<site name='s'/></body></worldbody><actuator><motor joint='j'/></actuator>" +
+               extra + "</mujoco>")
+        .unsupported;
+  };
+  EXPECT_THAT(unsupported(""), IsEmpty());
+  EXPECT_THAT(unsupported("<sensor><gyro site='s'/></sensor><keyframe><key qpos='1'/></keyframe>"), IsEmpty());
+  EXPECT_THAT(unsupported("<contact><pair geom1='g' geom2='floor' friction='0.9 0.8 0 0 0'/></contact>"),
+              ElementsAre("geom 'g': friction that depends on the direction"));
+  EXPECT_THAT(unsupported("<option><flag override='enable'/></option>"), ElementsAre(HasSubstr("flag 'override'")));
+  EXPECT_THAT(unsupported("", "<body name='hand' mocap='true'/>"), ElementsAre("body 'hand': mocap bodies"));
+  EXPECT_THAT(unsupported("", "<geom name='hills' type='hfield' hfield='hills' contype='2'/>"),
+              ElementsAre("geom 'g': contact of a sphere with geom 'hills' (hfield)"));
+  EXPECT_THAT(unsupported("<equality><weld name='w' body1='a'/></equality>"), ElementsAre(HasSubstr("equality 'w'")));
+  EXPECT_THAT(unsupported("<equality><weld name='w' body1='a' active='false'/></equality>"), IsEmpty());
+  EXPECT_THAT(unsupported("<actuator><motor name='jet' site='s'/></actuator>"),
+              ElementsAre("actuator 'jet': transmission 'site'"));
+  EXPECT_THAT(unsupported("<actuator><adhesion name='glue' body='a' ctrlrange='0 1'/></actuator>"),
+              ElementsAre("actuator 'glue': transmission 'body'"));
+  EXPECT_THAT(unsupported("<option integrator='implicit'/>"), ElementsAre(HasSubstr("integrator 'implicit'")));
+}
+
 TEST(Model, HonoursMasksPairsAndExcludes) {
   const auto contacts = [](const std::string& extra, const std::string& geom) {
     return load_model_from_text(
@@ -184,6 +214,13 @@ TEST(Model, MujocoWritesNoLog) {
   const std::vector<double> v = {0.0};
   engine.set_state(q, v);
   EXPECT_FALSE(engine.step(v));
+  engine.set_state(v, q);  // a velocity that is none,
+  EXPECT_FALSE(engine.step(v));
+  engine.set_state(v, v);
+  EXPECT_TRUE(engine.step(v));
+  EXPECT_FALSE(engine.step(q));  // or a control
+  engine.set_state(v, v);
+  EXPECT_TRUE(engine.step(v));
   EXPECT_FALSE(std::filesystem::exists("MUJOCO_LOG.TXT"));
 }
 

@@ -1,0 +1,13 @@
+// What the user typed to start this program: "cgpo", or the name of a program of the user's own that hands over to our
+// command line. Messages use it so that the commands they suggest can be copied.
+#pragma once
+
+#include <string>
+
+namespace cgpo {
+
+const std::string& program_name();
+// From argv[0], without its folder; an empty one leaves "cgpo".
+void set_program_name(const char* argv0);
+
+}  // namespace cgpo
