@@ -1,11 +1,13 @@
 // One physics substep of each robot, forwards and with two adjoints, on every backend: beside the core's multiply–add
 // bound, and beside MuJoCo's step and its derivatives by finite differences. One thread, float (MuJoCo: double).
+#include <algorithm>
 #include <benchmark/benchmark.h>
 #include <chrono>
 #include <fmt/format.h>
 #include <mujoco/mujoco.h>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cgpo/base/cpu.hpp"
@@ -56,6 +58,32 @@ double lanes_per_nanosecond(Backend backend) {
   static_cast<void>(backend);
   return 0.0;
 #endif
+}
+
+// On a shared machine some runs are disturbed; the middle one is not, if each is short.
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Times `call` in short bursts for as long as the benchmark runs; nanoseconds a call.
+template <class Prepare, class Call>
+double time_calls(benchmark::State& state, Prepare prepare, Call call) {
+  prepare();
+  call();
+  const auto start = Clock::now();
+  call();
+  const int burst = std::clamp(static_cast<int>(2e-5 / seconds_since(start)), 1, 100);
+  std::vector<double> times;
+  for (auto _ : state) {
+    prepare();
+    const auto begin = Clock::now();
+    for (int i = 0; i < burst; ++i) call();
+    times.push_back(seconds_since(begin) / burst);
+    state.SetIterationTime(times.back());
+  }
+  return 1e9 * median(std::move(times));
 }
 
 struct Subject {
@@ -136,20 +164,13 @@ void run_kernel(benchmark::State& state, const Subject& subject, const Graph& gr
   Batch batch(subject, graph, lanes);
   KernelScratch scratch;
   const double peak = lanes_per_nanosecond(backend);
-  double fastest = INFINITY;
-  for (auto _ : state) {
-    constexpr int kRepeats = 16;  // long enough for the clock
-    const auto begin = Clock::now();
-    for (int i = 0; i < kRepeats; ++i) {
-      kernel->run(batch.inputs.data(), batch.outputs.data(), lanes, scratch);
-      benchmark::ClobberMemory();
-    }
-    const double seconds = seconds_since(begin) / kRepeats;
-    state.SetIterationTime(seconds);
-    fastest = std::min(fastest, seconds);
-  }
-  const double per_lane =
-      1e9 * fastest / lanes;  // other people use this machine: the fastest run is the undisturbed one
+  const auto run = [&] {
+    kernel->run(batch.inputs.data(), batch.outputs.data(), lanes, scratch);
+    benchmark::ClobberMemory();
+  };
+  const double per_lane = time_calls(
+                              state, [] {}, run) /
+                          lanes;
   state.counters["ns_per_lane"] = per_lane;
   if (peak > 0.0) state.counters["percent_of_bound"] = 100.0 * kernel->operations() / peak / per_lane;
   state.counters["compile_ms"] = 1e3 * compile_seconds;
@@ -166,28 +187,20 @@ void run_mujoco(benchmark::State& state, const Subject& subject, bool derivative
   const auto order = static_cast<std::size_t>(2 * model->nv);
   std::vector<double> a(order * order);
   std::vector<double> b(order * static_cast<std::size_t>(model->nu));
-  double seconds = 0.0;
-  std::int64_t count = 0;
-  for (auto _ : state) {
+  const auto reset = [&] {
     task->reset(random, start);
     std::copy_n(start.begin(), model->nq, data->qpos);
     std::copy_n(start.begin() + model->nq, model->nv, data->qvel);
     for (int i = 0; i < model->nu; ++i) data->ctrl[i] = random.uniform(-1.0, 1.0);
     mj_step(model.get(), data.get());  // contacts as they are in motion, and a warm start
-    const auto begin = Clock::now();
-    for (int i = 0; i < 4; ++i) {
-      if (derivatives) {
-        mjd_transitionFD(model.get(), data.get(), 1e-6, 0, a.data(), b.data(), nullptr, nullptr);
-      } else {
-        mj_step(model.get(), data.get());
-      }
+  };
+  state.counters["ns_per_lane"] = time_calls(state, reset, [&] {
+    if (derivatives) {
+      mjd_transitionFD(model.get(), data.get(), 1e-6, 0, a.data(), b.data(), nullptr, nullptr);
+    } else {
+      mj_step(model.get(), data.get());
     }
-    const double once = seconds_since(begin) / 4;
-    state.SetIterationTime(once);
-    seconds += once;
-    ++count;
-  }
-  state.counters["ns_per_lane"] = 1e9 * seconds / static_cast<double>(count);
+  });
 }
 
 void add_benchmarks(const Subject& subject) {

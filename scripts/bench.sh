@@ -21,3 +21,8 @@ echo "   one loop: all operations in one loop, values in registers; loop an oper
       printf "%-16s %-9s %9.1f ns %9.1f ns (%5.2f) %12.1f ns (%5.2f)\n", part[1], part[2], own, fused, own / fused, arrays, own / arrays
     }
   }'
+echo
+echo "== one physics substep on every backend (ns_per_lane: an environment), beside the core's multiply-add bound and MuJoCo"
+"$build/bin/substep_bench" --benchmark_filter='/256|mujoco' --benchmark_min_time=0.1 2> /dev/null |
+  sed -nE 's|^([a-z0-9/]+)/manual_time.* ns_per_lane=([0-9.k]+)( percent_of_bound=([0-9]+))?.*|\1 \2 \4|p' |
+  awk '{ printf "%-36s %10s ns %s\n", $1, $2, $3 == "" ? "" : $3 " % of the bound" }'
