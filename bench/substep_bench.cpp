@@ -14,6 +14,7 @@
 #include "cgpo/graph/differentiate.hpp"
 #include "cgpo/graph/lower.hpp"
 #include "cgpo/kernel/kernel.hpp"
+#include "cgpo/kernel/peak.hpp"
 #ifdef CGPO_X86
 #include "cgpo/kernel/machine_kernel.hpp"
 #endif
@@ -24,67 +25,11 @@
 
 namespace cgpo::bench {
 
-#ifdef CGPO_X86
-namespace avx2 {
-float multiply_add(long count);
-}
-namespace avx512 {
-float multiply_add(long count);
-}
-#endif
-
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// Lanes that the backend's vectors multiply and add in a nanosecond at most; 0 where there is no bound to speak of.
-// Timed beside each benchmark, since a shared machine's clock is not the same all the time.
-double lanes_per_nanosecond(Backend backend) {
-#ifdef CGPO_X86
-  if (backend == Backend::kInterpreter) return 0.0;
-  const bool wide = backend == Backend::kAvx512;
-  const auto loop = wide ? avx512::multiply_add : avx2::multiply_add;
-  constexpr long kCount = 100000;
-  double best = 0.0;
-  for (int repeat = 0; repeat < 20; ++repeat) {
-    const auto start = Clock::now();
-    benchmark::DoNotOptimize(loop(kCount));
-    best = std::max(best, 12e-9 * static_cast<double>(kCount) * (wide ? 16 : 8) / seconds_since(start));
-  }
-  return best;
-#else
-  static_cast<void>(backend);
-  return 0.0;
-#endif
-}
-
-// On a shared machine some runs are disturbed; the middle one is not, if each is short.
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-// Times `call` in short bursts for as long as the benchmark runs; nanoseconds a call.
-template <class Prepare, class Call>
-double time_calls(benchmark::State& state, Prepare prepare, Call call) {
-  prepare();
-  call();
-  const auto start = Clock::now();
-  call();
-  const int burst = std::clamp(static_cast<int>(2e-5 / seconds_since(start)), 1, 100);
-  std::vector<double> times;
-  for (auto _ : state) {
-    prepare();
-    const auto begin = Clock::now();
-    for (int i = 0; i < burst; ++i) call();
-    times.push_back(seconds_since(begin) / burst);
-    state.SetIterationTime(times.back());
-  }
-  return 1e9 * median(std::move(times));
-}
 
 struct Subject {
   std::string name;
@@ -163,7 +108,7 @@ void run_kernel(benchmark::State& state, const Subject& subject, const Graph& gr
   const double compile_seconds = seconds_since(start);
   Batch batch(subject, graph, lanes);
   KernelScratch scratch;
-  const double peak = lanes_per_nanosecond(backend);
+  const double peak = 1e-9 * multiply_adds_per_second(backend);
   const auto run = [&] {
     kernel->run(batch.inputs.data(), batch.outputs.data(), lanes, scratch);
     benchmark::ClobberMemory();

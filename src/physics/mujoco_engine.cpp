@@ -14,6 +14,7 @@ namespace cgpo {
 struct MujocoEngine::Parts {
   MujocoModel model;
   MujocoData data;
+  Derivatives derivatives = {};
 };
 
 MujocoEngine::MujocoEngine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
@@ -56,6 +57,17 @@ bool MujocoEngine::step(std::span<const double> control, int substeps) {
     if (bad(mjWARN_BADQPOS) || bad(mjWARN_BADQVEL) || bad(mjWARN_BADQACC) || bad(mjWARN_BADCTRL)) return false;
   }
   return true;
+}
+
+auto MujocoEngine::transition_derivatives() -> const Derivatives& {
+  constexpr double kWidth = 1e-6;  // MuJoCo's own choice
+  const auto order = static_cast<std::size_t>(2 * nv());
+  Derivatives& result = parts_->derivatives;
+  result.state.resize(order * order);
+  result.control.resize(order * static_cast<std::size_t>(nu()));
+  mjd_transitionFD(parts_->model.get(), parts_->data.get(), kWidth, /*flg_centered=*/0, result.state.data(),
+                   result.control.data(), nullptr, nullptr);
+  return result;
 }
 
 void MujocoEngine::forward(std::span<const double> control) {

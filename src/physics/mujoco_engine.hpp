@@ -34,6 +34,13 @@ class MujocoEngine {
   std::span<const double> q() const;
   std::span<const double> v() const;
 
+  // ∂(next state)/∂(state, control) by MuJoCo's own finite differences; the matrices are of size nv, not nq.
+  struct Derivatives {
+    std::vector<double> state;    // 2nv × 2nv
+    std::vector<double> control;  // 2nv × nu
+  };
+  const Derivatives& transition_derivatives();
+
   // All quantities at the current state, without a step.
   void forward(std::span<const double> control);
   std::vector<double> mass_matrix() const;  // nv × nv

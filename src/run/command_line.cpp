@@ -18,6 +18,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/text.hpp"
+#include "cgpo/run/bench_command.hpp"
 #include "cgpo/run/configuration.hpp"
 #include "cgpo/run/derivative_check.hpp"
 #include "cgpo/run/evaluation_report.hpp"
@@ -169,6 +170,22 @@ Command add_check(CLI::App& root) {
       }};
 }
 
+Command add_bench(CLI::App& root) {
+  struct Arguments {
+    BenchRequest request;
+    bool kernels_only = false;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* app = root.add_subcommand("bench", "how fast this machine simulates and trains, beside MuJoCo");
+  app->add_option("TASK", arguments->request.tasks, "tasks to time (all)");
+  app->add_flag("--kernels", arguments->kernels_only, "the simulation only, no training");
+  add_json(*app, arguments->request.json);
+  return {app, [arguments] {
+            arguments->request.training = !arguments->kernels_only;
+            return bench_command(arguments->request);
+          }};
+}
+
 Command add_train(CLI::App& root) {
   struct Arguments {
     TrainRequest request;
@@ -255,8 +272,8 @@ int parse_and_run(int argc, const char* const* argv) {
   root.set_version_flag("--version", kVersion);
   root.require_subcommand(0, 1);
   root.allow_extras();
-  const std::vector<Command> commands = {add_tasks(root), add_algorithms(root), add_model(root),
-                                         add_check(root), add_train(root),      add_eval(root)};
+  const std::vector<Command> commands = {add_tasks(root), add_algorithms(root), add_model(root), add_check(root),
+                                         add_train(root), add_eval(root),       add_bench(root)};
   for (const Command& command : commands) command.app->allow_extras();
   try {
     root.parse(argc, argv);

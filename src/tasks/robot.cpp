@@ -2,21 +2,16 @@
 
 #include <cmath>
 
-#include "cgpo/physics/mujoco_engine.hpp"
-
 namespace cgpo {
 namespace {
 
 class MujocoBlackBox final : public BlackBox {
  public:
   explicit MujocoBlackBox(const Robot& robot)
-      : engine_(robot.file.empty() ? MujocoEngine::from_text(robot.xml, robot.name)
-                                   : MujocoEngine::from_file(robot.file)),
+      : engine_(make_mujoco_engine(robot)),
         substeps_(robot.substeps),
         action_scale_(robot.action_scale),
-        control_(static_cast<std::size_t>(engine_.nu())) {
-    engine_.set_timestep(robot.dt());
-  }
+        control_(static_cast<std::size_t>(engine_.nu())) {}
 
   bool step(std::span<const double> state, std::span<const double> action, std::span<double> next) override {
     const auto nq = static_cast<std::size_t>(engine_.nq());
@@ -122,6 +117,13 @@ TaskSpec robot_spec(const Robot& robot, int observations, int extra) {
     spec.warnings = robot.model->warnings;
   }
   return spec;
+}
+
+MujocoEngine make_mujoco_engine(const Robot& robot) {
+  MujocoEngine engine =
+      robot.file.empty() ? MujocoEngine::from_text(robot.xml, robot.name) : MujocoEngine::from_file(robot.file);
+  engine.set_timestep(robot.dt());
+  return engine;
 }
 
 std::unique_ptr<BlackBox> make_mujoco_black_box(const Robot& robot) { return std::make_unique<MujocoBlackBox>(robot); }

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/physics/mujoco_engine.hpp"
 #include "cgpo/physics/step.hpp"
 #include "cgpo/tasks/options.hpp"
 #include "cgpo/tasks/task.hpp"
@@ -70,6 +71,7 @@ Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options);
 TaskSpec robot_spec(const Robot& robot, int observations, int extra = 0);
 // "own" makes its steps by physics_step, "mujoco" by this.
 std::unique_ptr<BlackBox> make_mujoco_black_box(const Robot& robot);
+MujocoEngine make_mujoco_engine(const Robot& robot);
 
 // An environment's state with names, and where its bodies are.
 template <class S>
@@ -158,6 +160,8 @@ class RobotTask final : public Task {
 
   bool is_black_box() const override { return robot().engine == Engine::kMujoco; }
   std::unique_ptr<BlackBox> make_black_box() const override { return make_mujoco_black_box(robot()); }
+
+  const Robot* find_robot() const override { return &definition_.robot(); }
 
   const Definition& definition() const { return definition_; }
 

@@ -59,6 +59,9 @@ class Simulator {
   virtual void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
   virtual bool differentiable() const = 0;
   virtual int inner_rows() const { return 0; }
+  // Arithmetic operations of a lane, as far as kernels do them.
+  virtual int step_operations() const = 0;
+  virtual int pull_back_operations() const { return 0; }
   // Only if differentiable().
   virtual void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
   // With O = ∂observation/∂state: from [observations] to Oᵀ adjoint [states], and from [states] to O tangent.
@@ -111,6 +114,8 @@ class KernelSimulator final : public Simulator<Real> {
                SimulatorScratch<Real>& scratch) const override;
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   bool differentiable() const override { return this->task().spec().differentiable; }
+  int step_operations() const override { return step_->operations(); }
+  int pull_back_operations() const override { return adjoint_ ? adjoint_->operations() : 0; }
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
                          SimulatorScratch<Real>& scratch) const override;
@@ -135,6 +140,8 @@ class SubstepSimulator final : public Simulator<Real> {
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   bool differentiable() const override { return this->task().spec().differentiable; }
   int inner_rows() const override;
+  int step_operations() const override;
+  int pull_back_operations() const override;
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
                          SimulatorScratch<Real>& scratch) const override;
@@ -165,6 +172,7 @@ class BlackBoxSimulator final : public Simulator<Real> {
                SimulatorScratch<Real>& scratch) const override;
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   bool differentiable() const override { return false; }
+  int step_operations() const override { return outcome_->operations(); }
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
                          SimulatorScratch<Real>& scratch) const override;

@@ -20,6 +20,17 @@ int SubstepSimulator<Real>::inner_rows() const {
 }
 
 template <class Real>
+int SubstepSimulator<Real>::step_operations() const {
+  return this->task().spec().substeps * substep_->operations() + outcome_->operations();
+}
+
+template <class Real>
+int SubstepSimulator<Real>::pull_back_operations() const {
+  if (substep_adjoint_ == nullptr) return 0;
+  return this->task().spec().substeps * substep_adjoint_->operations() + outcome_adjoint_->operations();
+}
+
+template <class Real>
 void SubstepSimulator<Real>::move(Rows<const Real> state, Rows<const Real> action, Rows<Real> inner, Rows<Real> last,
                                   int count, int lanes, SimulatorScratch<Real>& scratch) const {
   const TaskSpec& spec = this->task().spec();

@@ -95,6 +95,8 @@ class BlackBox {
   virtual bool step(std::span<const double> state, std::span<const double> action, std::span<double> next) = 0;
 };
 
+struct Robot;
+
 class Task {
  public:
   explicit Task(TaskSpec spec) : spec_(std::move(spec)) {}
@@ -119,6 +121,8 @@ class Task {
   // A task whose step is not a graph makes its simulator here.
   virtual bool is_black_box() const { return false; }
   virtual std::unique_ptr<BlackBox> make_black_box() const { return nullptr; }
+  // The robot behind the task, if there is one.
+  virtual const Robot* find_robot() const { return nullptr; }
   // Of both kinds, what follows from a step: (state, action, next state) → StepLayout.
   virtual Graph trace_outcome() const { return Graph(); }
 

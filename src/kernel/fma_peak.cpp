@@ -3,7 +3,7 @@
 #include <immintrin.h>
 #endif
 
-namespace cgpo::bench::CGPO_ISA {
+namespace cgpo::CGPO_ISA {
 
 // Runs `count` · 12 vector operations on floats; the result keeps the compiler from leaving them out.
 float multiply_add(long count);
@@ -40,4 +40,4 @@ float multiply_add(long count) {  // no fused instruction here, and no bound tha
 }
 #endif
 
-}  // namespace cgpo::bench::CGPO_ISA
+}  // namespace cgpo::CGPO_ISA

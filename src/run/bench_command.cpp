@@ -1,0 +1,281 @@
+#include "cgpo/run/bench_command.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <optional>
+#include <thread>
+
+#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/base/aligned.hpp"
+#include "cgpo/kernel/peak.hpp"
+#include "cgpo/run/configuration.hpp"
+#include "cgpo/run/run_log.hpp"
+#include "cgpo/run/table.hpp"
+#include "cgpo/tasks/registry.hpp"
+#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/simulator.hpp"
+
+namespace cgpo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Seconds of a call: the fastest of many, because whatever else runs here only ever slows it down.
+template <class Call>
+double fastest(Call call, double enough = 0.15) {
+  call();
+  double best = INFINITY;
+  const auto start = Clock::now();
+  for (int n = 0; n < 5 || seconds_since(start) < enough; ++n) {
+    const auto begin = Clock::now();
+    call();
+    best = std::min(best, seconds_since(begin));
+  }
+  return best;
+}
+
+struct BenchRow {
+  std::string name;
+  std::string backend;
+  int threads = 1;
+  std::optional<double> ns_per_substep = {}, ns_per_substep_gradient = {}, steps_per_second = {};
+  std::optional<double> bound = {}, bound_gradient = {};  // share of the multiply–add bound
+  std::string peer = {};
+  std::optional<double> peer_ns = {}, peer_ns_gradient = {};
+
+  std::optional<double> ratio() const { return quotient(peer_ns, ns_per_substep); }
+  std::optional<double> ratio_gradient() const { return quotient(peer_ns_gradient, ns_per_substep_gradient); }
+  static std::optional<double> quotient(std::optional<double> a, std::optional<double> b) {
+    return a && b ? std::optional(*a / *b) : std::nullopt;
+  }
+};
+
+// One block of environments as training has it, after a few random steps, so that feet are on the floor.
+class SimulatorTiming {
+ public:
+  SimulatorTiming(const std::shared_ptr<const Task>& task, Backend backend)
+      : simulator_(make_simulator<float>(task, {0}, backend)), spec_(task->spec()) {
+    RandomStream random(1, Purpose::kTest);
+    std::vector<double> start(static_cast<std::size_t>(spec_.states));
+    for (int lane = 0; lane < kLanes; ++lane) {
+      task->reset(random, start);
+      for (int i = 0; i < spec_.states; ++i)
+        state_.row(i)[lane] = static_cast<float>(start[static_cast<std::size_t>(i)]);
+    }
+    const auto draw = [&](Block& block, int rows) {
+      for (int i = 0; i < rows; ++i) {
+        for (int lane = 0; lane < kLanes; ++lane) block.row(i)[lane] = static_cast<float>(random.uniform(-1.0, 1.0));
+      }
+    };
+    for (int t = 0; t < 10; ++t) {
+      draw(action_, spec_.actions);
+      step();
+      std::swap(state_, next_);
+    }
+    step();
+    draw(next_adjoint_, simulator_->signals() * spec_.states);
+    draw(observation_adjoint_, simulator_->signals() * spec_.observations);
+    draw(weight_, simulator_->signals());
+  }
+
+  double step_ns() {
+    return 1e9 * fastest([this] { step(); }) / (kLanes * spec_.substeps);
+  }
+  double pull_back_ns() {
+    return 1e9 * fastest([this] { pull_back(); }) / (kLanes * spec_.substeps);
+  }
+  const Simulator<float>& simulator() const { return *simulator_; }
+
+ private:
+  static constexpr int kLanes = 32;  // kernel.block
+  struct Block {
+    explicit Block(int rows) : values(static_cast<std::size_t>(rows * stride())) {}
+    static std::ptrdiff_t stride() { return padded_stride<float>(kLanes); }
+    float* row(int i) { return values.data() + i * stride(); }
+    Rows<float> view() { return {values.data(), stride()}; }
+    AlignedVector<float> values;
+  };
+  void step() {
+    simulator_->step({state_.view(), action_.view(), next_.view(), observation_.view(), signals_.view(), paper_.row(0),
+                      ended_.row(0), inner_.view()},
+                     kLanes, scratch_);
+  }
+  void pull_back() {
+    simulator_->pull_back({state_.view(), action_.view(), next_adjoint_.view(), observation_adjoint_.view(),
+                           weight_.view(), state_adjoint_.view(), action_adjoint_.view(), next_.view(), inner_.view()},
+                          kLanes, scratch_);
+  }
+
+  std::unique_ptr<Simulator<float>> simulator_;
+  TaskSpec spec_;
+  SimulatorScratch<float> scratch_;
+  Block state_{spec_.states}, action_{spec_.actions}, next_{spec_.states}, observation_{spec_.observations};
+  Block signals_{simulator_->signals()}, paper_{1}, ended_{1}, inner_{simulator_->inner_rows() + 1};
+  Block next_adjoint_{simulator_->signals() * spec_.states};
+  Block observation_adjoint_{simulator_->signals() * spec_.observations}, weight_{simulator_->signals()};
+  Block state_adjoint_{simulator_->signals() * spec_.states}, action_adjoint_{simulator_->signals() * spec_.actions};
+};
+
+struct MujocoTiming {
+  double step_ns = 0.0;
+  double derivative_ns = 0.0;
+};
+
+// mj_step and mjd_transitionFD along random motion, a new start every 20 steps.
+MujocoTiming time_mujoco(const Task& task, const Robot& robot) {
+  MujocoEngine engine = make_mujoco_engine(robot);
+  RandomStream random(1, Purpose::kTest);
+  std::vector<double> start(static_cast<std::size_t>(task.spec().states));
+  std::vector<double> control(static_cast<std::size_t>(engine.nu()));
+  const auto mean_ns = [&](auto call, double enough) {
+    double seconds = 0.0;
+    std::int64_t count = 0;
+    while (seconds < enough) {
+      task.reset(random, start);
+      engine.set_state(
+          std::span(start).first(static_cast<std::size_t>(engine.nq())),
+          std::span(start).subspan(static_cast<std::size_t>(engine.nq()), static_cast<std::size_t>(engine.nv())));
+      for (double& value : control) value = random.uniform(-1.0, 1.0);
+      for (int t = 0; t < 20; ++t) {
+        const auto begin = Clock::now();
+        call();
+        seconds += seconds_since(begin);
+        ++count;
+      }
+    }
+    return 1e9 * seconds / static_cast<double>(count);
+  };
+  MujocoTiming timing;
+  timing.step_ns = mean_ns([&] { engine.step(control); }, 0.15);
+  timing.derivative_ns = mean_ns([&] { engine.transition_derivatives(); }, 0.15);
+  return timing;
+}
+
+// Whole iterations at the task's own size, after one that warms up.
+double training_steps_per_second(const std::string& task, Backend backend, int threads) {
+  ConfigurationRequest request;
+  request.task = task;
+  Configuration configuration = resolve_configuration(request);
+  configuration.settings.kernel.backend = backend;
+  ThreadPool pool(threads);
+  const auto algorithm = find_algorithm(configuration.algorithm)
+                             .make({make_task(configuration), configuration.settings, configuration.seed, &pool});
+  std::int64_t steps = algorithm->iterate().steps;
+  const std::int64_t first = steps;
+  const auto start = Clock::now();
+  for (int n = 0; n < 2 || (n < 20 && seconds_since(start) < 1.5); ++n) steps = algorithm->iterate().steps;
+  return static_cast<double>(steps - first) / seconds_since(start);
+}
+
+std::vector<BenchRow> time_task(const std::string& name, bool training, int threads) {
+  std::vector<BenchRow> rows;
+  const std::shared_ptr<const Task> task = make_task_by_name(name);
+  if (!task->spec().differentiable) return rows;
+  std::optional<MujocoTiming> mujoco;
+  if (const Robot* robot = task->find_robot()) mujoco = time_mujoco(*task, *robot);
+  for (const Backend backend : available_backends()) {
+    BenchRow row{.name = name, .backend = std::string(backend_name(backend))};
+    SimulatorTiming timing(task, backend);
+    // Lanes in a nanosecond; taken beside the timing, since a shared machine's clock is not the same all the time.
+    const double peak = 1e-9 * multiply_adds_per_second(backend);
+    const double substeps = task->spec().substeps;
+    row.ns_per_substep = timing.step_ns();
+    const double back = timing.pull_back_ns();
+    row.ns_per_substep_gradient = *row.ns_per_substep + back;
+    row.steps_per_second = 1e9 / (substeps * *row.ns_per_substep_gradient);
+    if (peak > 0.0) {
+      row.bound = timing.simulator().step_operations() / peak / (substeps * *row.ns_per_substep);
+      row.bound_gradient = timing.simulator().pull_back_operations() / peak / (substeps * back);
+    }
+    if (mujoco) {
+      row.peer = "mujoco";
+      row.peer_ns = mujoco->step_ns;
+      row.peer_ns_gradient = mujoco->derivative_ns;
+    }
+    rows.push_back(row);
+  }
+  if (!training) return rows;
+  for (const Backend backend : available_backends()) {
+    rows.push_back({.name = name + "-train",
+                    .backend = std::string(backend_name(backend)),
+                    .threads = threads,
+                    .steps_per_second = training_steps_per_second(name, backend, threads)});
+  }
+  return rows;
+}
+
+Json to_json(const BenchRow& row) {
+  const auto number = [](std::optional<double> value) { return value ? Json(*value) : Json(nullptr); };
+  Json result;
+  result["name"] = row.name;
+  result["backend"] = row.backend;
+  result["threads"] = row.threads;
+  result["ns_per_substep"] = number(row.ns_per_substep);
+  result["ns_per_substep_gradient"] = number(row.ns_per_substep_gradient);
+  result["steps_per_second"] = number(row.steps_per_second);
+  result["bound"] = number(row.bound);
+  result["bound_gradient"] = number(row.bound_gradient);
+  result["peer"] = row.peer.empty() ? Json(nullptr) : Json(row.peer);
+  result["peer_ns_per_substep"] = number(row.peer_ns);
+  result["peer_ns_per_substep_gradient"] = number(row.peer_ns_gradient);
+  result["ratio"] = number(row.ratio());
+  result["ratio_gradient"] = number(row.ratio_gradient());
+  return result;
+}
+
+void print(const std::vector<BenchRow>& rows) {
+  const auto number = [](std::optional<double> value, const char* format) {
+    return value ? fmt::format(fmt::runtime(format), *value) : std::string("–");
+  };
+  const auto percent = [&](std::optional<double> share) {
+    return number(share ? std::optional(100.0 * *share) : std::nullopt, "{:.0f} %");
+  };
+  std::vector<std::vector<std::string>> table = {{"task", "backend", "threads", "ns/substep", "with gradients",
+                                                  "of the bound", "steps/s", "mj_step ns", "ratio",
+                                                  "mjd_transitionFD ns", "ratio"}};
+  for (const BenchRow& row : rows) {
+    table.push_back({row.name, row.backend, std::to_string(row.threads), number(row.ns_per_substep, "{:.1f}"),
+                     number(row.ns_per_substep_gradient, "{:.1f}"),
+                     row.bound ? percent(row.bound) + " / " + percent(row.bound_gradient) : "–",
+                     number(row.steps_per_second, "{:.0f}"), number(row.peer_ns, "{:.0f}"),
+                     number(row.ratio(), "{:.0f}"), number(row.peer_ns_gradient, "{:.0f}"),
+                     number(row.ratio_gradient(), "{:.0f}")});
+  }
+  print_table(table);
+  fmt::print(
+      "\nKernels: one thread, blocks of 32 environments in single precision, per environment and substep; gradients of "
+      "the\nreward and one cost. The bound is one multiply–add for each operation, forwards / backwards. MuJoCo: "
+      "mj_step, and its\nfinite-difference derivatives, along random motion. -train: whole iterations of CGPO.\n");
+}
+
+}  // namespace
+
+int bench_command(const BenchRequest& request) {
+  std::vector<std::string> names = request.tasks;
+  if (names.empty()) {
+    for (const TaskEntry& entry : task_registry()) names.push_back(entry.name);
+  }
+  for (const std::string& name : names) find_task(name);  // all of them first: a wrong name costs no waiting
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  std::vector<BenchRow> rows;
+  for (const std::string& name : names) {
+    fmt::print(stderr, "{} …\n", name);
+    for (BenchRow& row : time_task(name, request.training, threads)) rows.push_back(std::move(row));
+  }
+  if (request.json) {
+    Json result;
+    result["machine"] = cpu_description();
+    result["results"] = Json::array();
+    for (const BenchRow& row : rows) result["results"].push_back(to_json(row));
+    fmt::print("{}\n", result.dump());
+  } else {
+    fmt::print("{}\n\n", cpu_description());
+    print(rows);
+  }
+  return 0;
+}
+
+}  // namespace cgpo

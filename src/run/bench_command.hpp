@@ -1,0 +1,17 @@
+// How fast this machine simulates, differentiates and trains, beside MuJoCo in the same run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cgpo {
+
+struct BenchRequest {
+  std::vector<std::string> tasks;  // none: all of the program's own
+  bool training = true;            // whole iterations too
+  bool json = false;
+};
+
+int bench_command(const BenchRequest& request);
+
+}  // namespace cgpo
