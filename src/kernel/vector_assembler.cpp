@@ -202,7 +202,7 @@ void VectorAssembler::fused_into_addend(VectorCode code, int to, int factor, con
 }
 
 void VectorAssembler::merge_bits(int overwritten, int to, int second, const Operand& third) {
-  constexpr int kTruthTables[] = {0xD8, 0xE4, 0xAC};  // of c ? b : a, over (a, b, c), (b, a, c) and (c, a, b)
+  static constexpr int kTruthTables[] = {0xD8, 0xE4, 0xAC};  // of c ? b : a, over (a, b, c), (b, a, c) and (c, a, b)
   assembler_.emit(pick(Inst::kIdVpternlogd, Inst::kIdVpternlogq), vector(to), vector(second), third,
                   asmjit::Imm(kTruthTables[overwritten]));
 }

@@ -143,7 +143,7 @@ class Translator {
     return step(VectorCode::kShiftLeft, {sum}, Format::kFraction);
   }
   int exponent(int x) {
-    constexpr Real kOne = static_cast<Real>(Bits{1} << Format::kFraction);
+    static constexpr Real kOne = static_cast<Real>(Bits{1} << Format::kFraction);
     const int field = step(VectorCode::kShiftRight, {x}, Format::kFraction);
     const int sum = step(VectorCode::kOr, {field, number(kOne)});
     return step(VectorCode::kSub, {sum, number(kOne + static_cast<Real>(Format::kBias))});
