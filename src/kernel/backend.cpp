@@ -18,8 +18,10 @@ std::string_view backend_name(Backend backend) {
 
 std::vector<Backend> available_backends() {
   std::vector<Backend> backends = {Backend::kInterpreter};
+#ifdef CGPO_X86  // a portable build has no machine code, whatever the CPU
   if (best_isa() >= Isa::kAvx2) backends.push_back(Backend::kAvx2);
   if (best_isa() >= Isa::kAvx512) backends.push_back(Backend::kAvx512);
+#endif
   return backends;
 }
 

@@ -14,7 +14,7 @@ class ExecutableMemory {
   ExecutableMemory(const ExecutableMemory&) = delete;
   ExecutableMemory& operator=(const ExecutableMemory&) = delete;
 
-  const void* begin() const { return pages_; }
+  void* begin() const { return pages_; }
 
  private:
   void* pages_;

@@ -30,7 +30,7 @@ void MachineKernel<Real>::call(std::byte* frame, const Real* const* inputs, Real
                                int end) const {
   using Function = void (*)(std::byte * frame, const std::byte* constants, const Real* const* inputs,
                             Real* const* outputs, std::size_t begin, std::size_t end);
-  const auto function = reinterpret_cast<Function>(reinterpret_cast<std::uintptr_t>(code_.begin()));
+  const auto function = reinterpret_cast<Function>(code_.begin());
   function(frame + frame_middle_, constants_.data() + constants_middle_, inputs, outputs,
            static_cast<std::size_t>(begin) * sizeof(Real), static_cast<std::size_t>(end) * sizeof(Real));
 }
@@ -53,7 +53,7 @@ void MachineKernel<Real>::run(const Real* const* inputs, Real* const* outputs, i
 template <class Real>
 void MachineKernel<Real>::run_few(const Real* const* inputs, Real* const* outputs, int lanes,
                                   KernelScratch& scratch) const {
-  const auto rows = static_cast<std::size_t>(this->inputs() + this->outputs());
+  const auto rows = static_cast<std::size_t>(this->inputs()) + static_cast<std::size_t>(this->outputs());
   const auto stride = static_cast<std::size_t>(width());
   std::byte* const memory = scratch.reserve(frame_bytes_ + rows * (stride * sizeof(Real) + sizeof(Real*)));
   auto* const copies = reinterpret_cast<Real*>(memory + frame_bytes_);

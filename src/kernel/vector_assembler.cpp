@@ -21,6 +21,8 @@ constexpr x86::Gp kLane = x86::r8;
 constexpr x86::Gp kEnd = x86::r9;
 constexpr x86::Gp kAddress = x86::rax;
 constexpr x86::KReg kGatherMask = x86::k7;
+// Truth tables of c ? b : a, over (a, b, c), (b, a, c) and (c, a, b).
+constexpr int kMergeTables[] = {0xD8, 0xE4, 0xAC};
 
 std::size_t size(int i) { return static_cast<std::size_t>(i); }
 
@@ -202,9 +204,8 @@ void VectorAssembler::fused_into_addend(VectorCode code, int to, int factor, con
 }
 
 void VectorAssembler::merge_bits(int overwritten, int to, int second, const Operand& third) {
-  constexpr int kTruthTables[] = {0xD8, 0xE4, 0xAC};  // of c ? b : a, over (a, b, c), (b, a, c) and (c, a, b)
   assembler_.emit(pick(Inst::kIdVpternlogd, Inst::kIdVpternlogq), vector(to), vector(second), third,
-                  asmjit::Imm(kTruthTables[overwritten]));
+                  asmjit::Imm(kMergeTables[overwritten]));
 }
 
 void VectorAssembler::compare(Predicate predicate, int to_mask, int a, const Operand& b) {

@@ -26,6 +26,7 @@ class Translator {
   using Format = elementary::primitive::Format<Real>;
   using Bits = typename Format::Bits;
   static constexpr Bits kSign = Bits{1} << (8 * sizeof(Real) - 1);
+  static constexpr Real kIntegers = static_cast<Real>(Bits{1} << Format::kFraction);  // from here on numbers are whole
 
  public:
   Translator(const Graph& graph, Isa isa)
@@ -143,10 +144,9 @@ class Translator {
     return step(VectorCode::kShiftLeft, {sum}, Format::kFraction);
   }
   int exponent(int x) {
-    constexpr Real kOne = static_cast<Real>(Bits{1} << Format::kFraction);
     const int field = step(VectorCode::kShiftRight, {x}, Format::kFraction);
-    const int sum = step(VectorCode::kOr, {field, number(kOne)});
-    return step(VectorCode::kSub, {sum, number(kOne + static_cast<Real>(Format::kBias))});
+    const int sum = step(VectorCode::kOr, {field, number(kIntegers)});
+    return step(VectorCode::kSub, {sum, number(kIntegers + static_cast<Real>(Format::kBias))});
   }
   int mantissa(int x) {
     const int fraction = step(VectorCode::kAnd, {x, constant((Bits{1} << Format::kFraction) - 1)});
