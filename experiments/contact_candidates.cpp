@@ -29,6 +29,12 @@ std::vector<Candidate> ant() {
   return {
       own(robot, "chosen", {}, true),
       own(robot, "no slip lift", {{"slip_lift", 0.0}}),
+      own(robot, "no lift k 20000 c 50 w .005 10 substeps",
+          {{"slip_lift", 0.0},
+           {"contact_stiffness", 20000.0},
+           {"contact_damping", 50.0},
+           {"contact_width", 0.005},
+           {"substeps", 10.0}}),
       own(robot, "first guess: k 2000 c 50 v_s .05 no lift",
           {{"contact_stiffness", 2000.0}, {"contact_damping", 50.0}, {"slip_speed", 0.05}, {"slip_lift", 0.0}}),
       own(robot, "first guess with lift",

@@ -8,6 +8,7 @@ packages=(
   librandom123-dev                                                       # counter-based random numbers
   libmujoco-dev                                                          # MJCF compiler, oracle, black-box engine
   libgtest-dev libgmock-dev libbenchmark-dev                             # tests and benchmarks
+  gnuplot-nox                                                            # pictures of experiments/
 )
 if ! command -v dpkg-query > /dev/null; then
   echo "setup: this is not a Debian system; install the counterparts of: ${packages[*]}" >&2
