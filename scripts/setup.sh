@@ -9,6 +9,7 @@ packages=(
   libasmjit-dev                                                          # encodes machine code
   libmujoco-dev                                                          # MJCF compiler, oracle, black-box engine
   libgtest-dev libgmock-dev libbenchmark-dev                             # tests and benchmarks
+  gnuplot-nox                                                            # pictures of experiments/
 )
 if ! command -v dpkg-query > /dev/null; then
   echo "setup: this is not a Debian system; install the counterparts of: ${packages[*]}" >&2

@@ -8,7 +8,7 @@ namespace cgpo {
 namespace {
 
 Isa detect() {
-#if defined(__x86_64__) && !defined(CGPO_PORTABLE)
+#ifdef CGPO_X86
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw")) {
     return Isa::kAvx512;

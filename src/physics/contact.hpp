@@ -5,7 +5,7 @@
 // ramp is 0, then w·t³(1 − t/2) with t = d/w, then the straight line d − w/2: twice continuously differentiable and
 // without exp. pull_free is the same ramp over forces, so the dashpot never pulls. Its slopes with respect to −d and u,
 // without the term that could be negative, are K = k·s and D = c·s with s = pull_free′·step(d): one substep replaces
-// the force by its value at the end of the step, N − dt·K·u − dt·(D + dt·K)·u̇.
+// the force by its value at the end of the step, N − dt·K·u − dt·(D + dt·K)·u̇. docs/contact.md explains the choices.
 #pragma once
 
 #include <span>
@@ -21,6 +21,7 @@ struct ContactParameters {
   double damping = 30.0;      // N·s/m
   double width = 0.01;        // m: the force is soft up to this depth
   double slip_speed = 0.1;    // m/s: friction is viscous below it
+  double slip_lift = 1.0;     // 1: a slipping point is pushed up as in MuJoCo; 0: Coulomb's friction
 };
 
 // Of limits, per unit of the joint's inertia, so that one set serves light and heavy joints.
@@ -41,7 +42,7 @@ inline PhysicsParameters suggest_parameters(const Model& model) {
   PhysicsParameters parameters;
   parameters.timestep = model.timestep;
   parameters.contact.stiffness = 2000.0 * model.total_mass();
-  parameters.contact.damping = 0.015 * parameters.contact.stiffness;
+  parameters.contact.damping = 0.01 * parameters.contact.stiffness;
   return parameters;
 }
 
@@ -106,6 +107,10 @@ struct PlaneSplit {
 // Adds each contact's force at the end of the step, as far as it does not depend on the acceleration, to `wrenches`,
 // and what answers the acceleration to `impedances`. Friction: −μ N v_t/√(|v_t|² + v_s²), N of the current state, with
 // the slope D_t = μ N/√(|v_t|² + v_s²) along both tangents.
+//
+// MuJoCo's friction is convex: a slipping point is pushed up until u ≥ μ|v_t|. So the dashpot acts on u − λμ|v_t| with
+// λ the slip lift and |v_t| smoothed as |v_t|²/√(|v_t|² + v_s²). With λ ≤ 1 contact still only takes energy: its power
+// is N (u − μ|v_t|), and the dashpot presses only where that is negative.
 template <class S>
 void add_contacts(const Model& model, const PhysicsParameters& parameters, const Kinematics<S>& kinematics,
                   std::vector<Wrench<S>>& wrenches, std::vector<Impedance<S>>& impedances) {
@@ -122,14 +127,16 @@ void add_contacts(const Model& model, const PhysicsParameters& parameters, const
     const S depth = S(point.radius + point.margin + point.plane_offset) - height;
     const Vec3<S> velocity = link_point_velocity(kinematics, point.link, arm);
     const S opening = dot(normal, velocity);
-    const Push<S> push = unilateral_force(depth, opening, law.stiffness, law.damping, law.width);
+    const bool floating = model.joints[model.links[link.root].joints.front()].type == JointType::kFree;
+    const PlaneSplit<S> split(point.normal, normal, velocity, opening, !floating);
+    const S slip_squared = dot(split.slip, split.slip);
+    const S slowness = rsqrt(add(slip_squared, S(law.slip_speed * law.slip_speed)));
+    const S rise = mul(S(law.slip_lift * point.friction), mul(slip_squared, slowness));
+    const Push<S> push = unilateral_force(depth, sparse::sub(opening, rise), law.stiffness, law.damping, law.width);
 
     // f = n (N − dt·K·u) − D_t·v_t, B = b_n n nᵀ + b_t (1 − n nᵀ)
     const S normal_force = push.force - S(dt * law.stiffness) * push.slope * opening;
     const S b_normal = S(dt * (law.damping + dt * law.stiffness)) * push.slope;
-    const bool floating = model.joints[model.links[link.root].joints.front()].type == JointType::kFree;
-    const PlaneSplit<S> split(point.normal, normal, velocity, opening, !floating);
-    const S slowness = rsqrt(add(dot(split.slip, split.slip), S(law.slip_speed * law.slip_speed)));
     const S d_tangent = mul(mul(S(point.friction), push.force), slowness);
     const Vec3<S> force = scale(normal_force, normal) - scale(d_tangent, split.slip);
     const Sym3<S> b = split.matrix(b_normal, mul(S(dt), d_tangent));

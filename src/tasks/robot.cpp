@@ -68,6 +68,11 @@ std::vector<TaskOption> robot_options(const RobotDefaults& defaults, bool collid
   add("contact_damping", defaults.contact.damping, "of the floor, N s/m; own engine only");
   add("contact_width", defaults.contact.width, "depth up to which the floor is soft, m; own engine only");
   add("slip_speed", defaults.contact.slip_speed, "speed below which friction is viscous, m/s; own engine only");
+  options.push_back({.name = "slip_lift",
+                     .standard = defaults.contact.slip_lift,
+                     .help = "1: a slipping point is pushed up as in MuJoCo; 0: it is not; own engine only",
+                     .low = 0.0,
+                     .high = 1.0});
   return options;
 }
 
@@ -98,7 +103,8 @@ Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options) {
     robot.physics.contact = {.stiffness = options.number("contact_stiffness"),
                              .damping = options.number("contact_damping"),
                              .width = options.number("contact_width"),
-                             .slip_speed = options.number("slip_speed")};
+                             .slip_speed = options.number("slip_speed"),
+                             .slip_lift = options.number("slip_lift")};
   }
   return robot;
 }

@@ -97,23 +97,50 @@ TEST(Contact, RestsMillimetresDeepAndStays) {
 }
 
 // Friction 0.5: gravity tilted by an angle with tangent t.
-double slide_speed(double t) {
+PhysicsState<double> on_a_slope(double t, double slip_speed, double seconds) {
   Model model = load_model_from_text(testing::robot_xml("tripod"), "tripod");
   const double angle = std::atan(t);
   model.gravity = vec3(9.81 * std::sin(angle), 0.0, -9.81 * std::cos(angle));
   PhysicsParameters parameters = suggest_parameters(model);
-  parameters.contact.slip_speed = 0.01;
-  const PhysicsState<double> state = testing::run(model, parameters, testing::start_of(model), {0.0}, 400);  // 2 s
-  return state.v[0];
+  parameters.contact.slip_speed = slip_speed;
+  const auto steps = static_cast<int>(std::lround(seconds / parameters.timestep));
+  return testing::run(model, parameters, testing::start_of(model), {0.0}, steps);
 }
 
-TEST(Contact, SlidesAboveTheFrictionAngleOnly) {
-  EXPECT_NEAR(slide_speed(0.0), 0.0, 1e-6);
-  EXPECT_LT(slide_speed(0.3), 0.01);  // creeps at t/μ of the slip speed or so
-  EXPECT_LT(slide_speed(0.45), 0.03);
-  // Above it, it accelerates by g (sin − μ cos).
-  const double angle = std::atan(0.8);
-  EXPECT_NEAR(slide_speed(0.8), 2.0 * 9.81 * (std::sin(angle) - 0.5 * std::cos(angle)), 0.15);
+// Below the friction angle a robot creeps, at v_s r/√(1 − r²) with r = t/μ, for as long as it stands: friction that is
+// viscous below v_s holds nothing for ever.
+TEST(Contact, CreepsBelowTheFrictionAngle) {
+  EXPECT_NEAR(on_a_slope(0.0, 0.01, 2.0).v[0], 0.0, 1e-6);
+  for (const double slip_speed : {0.01, 0.1}) {
+    for (const double t : {0.1, 0.3}) {
+      const double creep = slip_speed * (t / 0.5) / std::sqrt(1.0 - t * t / 0.25);
+      const PhysicsState<double> later = on_a_slope(t, slip_speed, 10.0);
+      EXPECT_NEAR(later.v[0], creep, 0.05 * creep) << t;
+      EXPECT_NEAR(later.q[0], 10.0 * creep, 0.15 * 10.0 * creep) << t;
+    }
+  }
+  EXPECT_LT(on_a_slope(0.45, 0.01, 2.0).v[0], 0.03);
+}
+
+TEST(Contact, SlidesAboveTheFrictionAngle) {
+  const double angle = std::atan(0.8);  // it accelerates by g (sin − μ cos)
+  EXPECT_NEAR(on_a_slope(0.8, 0.01, 2.0).v[0], 2.0 * 9.81 * (std::sin(angle) - 0.5 * std::cos(angle)), 0.15);
+}
+
+// The dashpot of the slip lift: power beyond what the spring stores is never positive.
+TEST(Contact, SlipLiftOnlyTakesEnergy) {
+  const double k = 2000.0, c = 50.0, w = 0.02, friction = 0.7;
+  for (const double lift : {0.0, 0.5, 1.0}) {
+    for (double depth = 0.001; depth < 0.05; depth += 0.004) {
+      const double spring = unilateral_force(depth, 0.0, k, c, w).force;
+      for (double u = -3.0; u < 3.0; u += 0.2) {
+        for (double slip = 0.0; slip < 4.0; slip += 0.3) {
+          const double force = unilateral_force(depth, u - lift * friction * slip, k, c, w).force;
+          EXPECT_LE((force - spring) * u - friction * force * slip, 1e-12);
+        }
+      }
+    }
+  }
 }
 
 // Full controls throw joints against their limits at up to 0.1 rad a step; MuJoCo's own overshoot is the measure.

@@ -42,14 +42,14 @@ TEST(Ant, StartsWhereTheSheetSays) {
   EXPECT_NEAR(worst, 0.34, 0.06);
 }
 
-// How long a random ant lives until it is thrown above 1 m is how little energy its contact loses: 39 steps with
-// mj_step at 0.01 s, 82 at 0.0025 s, and 190 on our floor, whose implicit step loses more (docs/tasks/ant.md).
+// How long a random ant lives until it is thrown above 1 m: 56 steps with mj_step at 0.01 s, 93 at 0.001 s, 86 on our
+// floor (docs/contact.md), all with lifted starts.
 TEST(Ant, IdleAndRandomLengths) {
   const auto task = make_task_by_name("ant");
   const Episodes still = run_episodes(task, 128, idle());
   for (const double length : still.lengths) EXPECT_EQ(length, 300.0);
   EXPECT_LT(estimate(still.costs[0]).mean, 11.0);
-  EXPECT_NEAR(estimate(run_episodes(task, 128, uniform_actions()).lengths).mean, 190.0, 30.0);
+  EXPECT_NEAR(estimate(run_episodes(task, 128, uniform_actions()).lengths).mean, 86.0, 20.0);
 }
 
 TEST(SlowAnt, MujocoLengths) {

@@ -254,8 +254,8 @@ TEST(WindowAdjoint, HalfCheetah) {
   EXPECT_GT(touching("halfcheetah", 8, 20), 0.4);
 }
 TEST(WindowAdjoint, Ant) {
-  check_window("ant", 8, 10);
-  EXPECT_GT(touching("ant", 8, 10), 0.4);
+  check_window("ant", 8, 6);  // later, most of them are in the air
+  EXPECT_GT(touching("ant", 8, 6), 0.4);
 }
 
 }  // namespace
