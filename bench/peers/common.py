@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import resource
 import subprocess
 import tempfile
 import time
@@ -57,12 +58,18 @@ def compiled(function, *arguments):
 
 
 def steps_per_second(program, *arguments):
-    """Over as many calls as fill a second, as our side counts."""
-    calls, start = 0, time.perf_counter()
+    """Over as many calls as fill a second, as our side counts; and steps a second of processor time."""
+    calls, start, work = 0, time.perf_counter(), time.process_time()
     while time.perf_counter() - start < 1.0:
         jax.block_until_ready(program(*arguments))
         calls += 1
-    return calls * ENVIRONMENTS * WINDOW / (time.perf_counter() - start)
+    steps = calls * ENVIRONMENTS * WINDOW
+    return steps / (time.perf_counter() - start), steps / (time.process_time() - work)
+
+
+def children_work():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 class Own:
@@ -72,23 +79,25 @@ class Own:
         self.program, self.task = program, task
 
     def train(self, source, iterations):
-        """Seconds until the run is over, and environment steps a second of all iterations but the first tenth."""
+        """Seconds of the whole run; environment steps a second, without the first tenth; steps a second of processor
+        time, with start and logs."""
         with tempfile.TemporaryDirectory() as folder:
-            start = time.perf_counter()
+            start, work = time.perf_counter(), children_work()
             subprocess.run(
                 [self.program, "train", self.task, "--out", folder, "--force", "--set", f'gradient.source="{source}"',
                  f"horizon={WINDOW}", f"environments={ENVIRONMENTS}", f"iterations={iterations}"],
                 check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            wall = time.perf_counter() - start
+            wall, work = time.perf_counter() - start, children_work() - work
             with open(os.path.join(folder, "timing.jsonl")) as lines:
                 timings = [json.loads(line) for line in lines]
-        timings = timings[iterations // 10 :]
-        return wall, len(timings) * ENVIRONMENTS * WINDOW / sum(timing["seconds"] for timing in timings)
+        timings, steps = timings[iterations // 10 :], ENVIRONMENTS * WINDOW
+        return wall, len(timings) * steps / sum(timing["seconds"] for timing in timings), iterations * steps / work
 
     def row(self):
         if not self.program:
             return None
-        return {"gradient": self.train("bptt", 200)[1], "forward": self.train("zobg", 200)[1]}
+        _, gradient, gradient_core = self.train("bptt", 200)
+        return {"gradient": gradient, "gradient_core": gradient_core, "forward": self.train("zobg", 200)[1]}
 
 
 def measure(environment, own, repeats):
@@ -106,9 +115,11 @@ def measure(environment, own, repeats):
     finite = all(bool(jnp.isfinite(x).all()) for x in jax.tree.leaves(slopes))
     turns = []
     for _ in range(repeats):
+        gradient, gradient_core = steps_per_second(gradients, *arguments)
         turns.append({
-            "gradient": steps_per_second(gradients, *arguments),
-            "forward": steps_per_second(forward, *arguments),
+            "gradient": gradient,
+            "gradient_core": gradient_core,
+            "forward": steps_per_second(forward, *arguments)[0],
             "own": own.row(),
             "load": os.getloadavg()[0],
         })

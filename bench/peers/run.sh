@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gradients through a window of a differentiable simulation: Brax and MJX on the CPU, in turns with our own program.
-# Needs python3 with venv and a package index; 10 to 20 minutes, most of which JAX compiles.
+# Needs python3 with venv and a package index; about 20 minutes on two busy cores, most of which JAX compiles.
 set -euo pipefail
 usage="usage: run.sh [--json] [--program FILE] [--venv FOLDER] [--repeats N] [TASK…]"
 here=$(cd "$(dirname "$0")" && pwd)

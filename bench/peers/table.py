@@ -25,7 +25,7 @@ def summary(row):
         return statistics.median(map(value, turns)) if turns[0]["own"] else None
 
     short = {key: row[key] for key in ("task", "peer", "period", "substeps", "finite", "compile_gradient_s", "own_startup_s")}
-    for kind in ("gradient", "forward"):
+    for kind in ("gradient", "gradient_core", "forward"):
         short[kind] = statistics.median(turn[kind] for turn in turns)
         short[f"own_{kind}"] = median(lambda turn: turn["own"][kind])
         short[f"ratio_{kind}"] = median(lambda turn: turn["own"][kind] / turn[kind])
@@ -37,9 +37,9 @@ def summary(row):
 def markdown(report):
     yield f"{report['date']}, {report['machine']}; " + ", ".join(f"{k} {v}" for k, v in report["versions"].items())
     yield ""
-    yield ("| task | peer | substeps × s | gradients/s | ours | ratio (range) | forward/s | ours | ratio "
+    yield ("| task | peer | substeps × s | gradients/s | ours | ratio (range) | ratio a core | forward/s | ours | ratio "
            "| compile s | ours | load |")
-    yield "|" + " --- |" * 12
+    yield "|" + " --- |" * 13
     number = lambda value, digits=0: "—" if value is None else f"{value:,.{digits}f}".replace(",", " ")  # noqa: E731
     for row in report["rows"]:
         ratios = row["ratios_gradient"]
@@ -48,6 +48,7 @@ def markdown(report):
             row["task"], row["peer"] + ("" if row["finite"] else " (not finite)"),
             f"{row['substeps']} × {row['period'] / row['substeps']:.3g}",
             number(row["gradient"]), number(row["own_gradient"]), number(row["ratio_gradient"]) + spread,
+            number(row["ratio_gradient_core"]),
             number(row["forward"]), number(row["own_forward"]), number(row["ratio_forward"], 1),
             number(row["compile_gradient_s"]), number(row["own_startup_s"], 2), number(row["load"], 1)]) + " |"
 
