@@ -35,6 +35,7 @@ struct IterationReport {
   std::optional<double> lambda;
   std::vector<double> nu;
   std::vector<double> gradient_norms;    // of J_R, then of each J_C
+  std::vector<double> gradient_signals;  // of each, the share of the squared norm that is not sampling noise
   std::vector<double> critic_losses;     // mean squared error, in the units of the return
   std::vector<double> critic_explained;  // share of the targets' variance
   std::string warning;                   // one sentence, empty if all is well

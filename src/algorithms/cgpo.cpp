@@ -8,6 +8,7 @@
 
 #include "cgpo/algorithms/action_metric.hpp"
 #include "cgpo/algorithms/actor_critic.hpp"
+#include "cgpo/algorithms/noise_free_problem.hpp"
 #include "cgpo/algorithms/radius.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/gradient/first_order.hpp"
@@ -27,8 +28,10 @@ struct StepOrigin {
   double return_se = 0.0;
   std::vector<double> costs;
   std::vector<double> costs_se;
+  std::vector<double> margins;
   std::vector<std::vector<double>> directions;  // [1 + limited costs]: H⁻¹ of the gradients
   TrustRegionProblem problem;
+  std::vector<double> unbiased_gram;  // the problem's, without what sampling noise adds to it
 
   void save(Tensors& tensors) const {
     if (parameters.empty()) return;
@@ -38,9 +41,11 @@ struct StepOrigin {
     tensors.put("origin.return", std::span<const double>(std::array{return_mean, return_se}));
     tensors.put("origin.costs", std::span<const double>(costs));
     tensors.put("origin.costs_se", std::span<const double>(costs_se));
+    tensors.put("origin.margins", std::span<const double>(margins));
     for (std::size_t i = 0; i < directions.size(); ++i)
       tensors.put(fmt::format("origin.direction{}", i), std::span<const double>(directions[i]));
     tensors.put("origin.gram", std::span<const double>(problem.gram));
+    tensors.put("origin.unbiased_gram", std::span<const double>(unbiased_gram));
     tensors.put("origin.slack", std::span<const double>(problem.slack));
   }
 
@@ -52,7 +57,9 @@ struct StepOrigin {
     return_se = tensors.numbers("origin.return").at(1);
     costs = tensors.numbers("origin.costs");
     costs_se = tensors.numbers("origin.costs_se");
+    margins = tensors.numbers("origin.margins");
     problem.gram = tensors.numbers("origin.gram");
+    unbiased_gram = tensors.numbers("origin.unbiased_gram");
     problem.slack = tensors.numbers("origin.slack");
     directions.clear();
     for (std::size_t i = 0; i <= problem.slack.size(); ++i)
@@ -106,7 +113,7 @@ class Cgpo final : public Algorithm {
       ++iteration_;
       return report;
     }
-    if (!trial_) judge(report.return_mean, report.costs, report);
+    if (!trial_) judge(outcome(statistics), report);
     report.radius = radius_.value();
 
     // V_R and V_C close the windows of the gradient.
@@ -124,7 +131,13 @@ class Cgpo final : public Algorithm {
     origin_.costs = report.costs;
     origin_.costs_se = report.costs_se;
     measure(gradient);
-    origin_.problem = surrogate_problem(gradient, report);
+    for (std::size_t i = 0; settings_.radius.debias && i <= active_.size(); ++i) {
+      const std::size_t at = i * (active_.size() + 2);
+      report.gradient_signals.push_back(origin_.unbiased_gram[at] / origin_.problem.gram[at]);
+    }
+    origin_.margins = margins(report);
+    origin_.problem.slack = slacks(report);
+    origin_.problem.radius = radius_.value();
     if (statistics.diverged > kDivergedShare * parts_.batch.environments) {
       refuse(fmt::format("{} of {} environments diverged", statistics.diverged, parts_.batch.environments), report);
     } else {
@@ -193,8 +206,8 @@ class Cgpo final : public Algorithm {
     return first_order_->estimate(parts_.batch, parts_.actor(), critics, pool);
   }
 
-  void judge(double return_now, const std::vector<double>& costs_now, IterationReport& report) {
-    if (const auto test = radius_.observe(return_now, costs_now, report.limits)) {
+  void judge(const Outcome& now, IterationReport& report) {
+    if (const auto test = radius_.observe(now, report.limits)) {
       report.rho = test->rho;
       report.zeta = test->zeta;
     }
@@ -208,7 +221,7 @@ class Cgpo final : public Algorithm {
       steps_ += std::int64_t{trial_->environments} * trial_->horizon;
       const BatchStatistics statistics = summarise(*trial_);
       if (!radius_.retreats(outcome(statistics), report.limits)) {
-        return judge(statistics.mean[0], {statistics.mean.begin() + 1, statistics.mean.end()}, report);
+        return judge(outcome(statistics), report);
       }
       retreat(report);
     }
@@ -216,37 +229,73 @@ class Cgpo final : public Algorithm {
 
   // directions = H⁻¹ of the gradients of J_R and of each limited J_C; in the Euclidean ball the gradients themselves.
   void measure(const GradientEstimate& gradient) {
-    origin_.directions.resize(active_.size() + 1);
+    const auto size = active_.size() + 1;
+    origin_.directions.resize(size);
     if (metric_) metric_->rebuild(parts_.batch, parts_.actor(), parts_.context.seed, iteration_);
-    parts_.context.pool->run(static_cast<int>(origin_.directions.size()), [&](int i) {
-      const std::vector<double>& of = gradient.gradients[signal(static_cast<std::size_t>(i))];
-      origin_.directions[static_cast<std::size_t>(i)] = metric_ ? metric_->solve(of) : of;
+    const auto direction = [&](const std::vector<double>& of) { return metric_ ? metric_->solve(of) : of; };
+    parts_.context.pool->run(static_cast<int>(size), [&](int i) {
+      const auto index = static_cast<std::size_t>(i);
+      origin_.directions[index] = direction(gradient.gradients[signal(index)]);
     });
+    // Σ over blocks b of S_bᵀH⁻¹S_b: what a product of two averages owes to the noise that they share.
+    const std::size_t blocks = gradient.block_episodes.size();
+    std::vector<std::vector<double>> own(blocks, std::vector<double>(size * size, 0.0));
+    if (settings_.radius.debias) {
+      parts_.context.pool->run(static_cast<int>(blocks), [&](int b) {
+        const auto block = static_cast<std::size_t>(b);
+        for (std::size_t j = 0; j < size; ++j) {
+          const std::vector<double> turned = direction(gradient.block_sums[signal(j)][block]);
+          for (std::size_t i = 0; i < size; ++i)
+            own[block][i * size + j] = dot(gradient.block_sums[signal(i)][block], turned);
+        }
+      });
+    }
+    origin_.problem.gram.assign(size * size, 0.0);
+    origin_.unbiased_gram.assign(size * size, 0.0);
+    double episodes = 0.0;
+    double squares = 0.0;
+    for (const int count : gradient.block_episodes) {
+      episodes += count;
+      squares += static_cast<double>(count) * count;
+    }
+    const bool debias = settings_.radius.debias && episodes * episodes > squares;
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) {
+        const double product = dot(gradient.gradients[signal(i)], origin_.directions[j]);
+        double unbiased = product;
+        if (debias) {
+          double shared = 0.0;
+          for (const auto& products : own) shared += products[i * size + j];
+          unbiased = (episodes * episodes * product - shared) / (episodes * episodes - squares);
+        }
+        for (const std::size_t at : {i * size + j, j * size + i}) {
+          origin_.problem.gram[at] = product;
+          origin_.unbiased_gram[at] = unbiased;
+        }
+      }
+    }
+  }
+  static double dot(const std::vector<double>& a, const std::vector<double>& b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
   }
   // The signal of the problem's vector i: 0 is the reward.
   std::size_t signal(std::size_t i) const { return i == 0 ? 0 : active_[i - 1] + 1; }
 
-  // Gram matrix of [g q_1 … q_m] and slacks c_i = J_Ci − (b_i − margin). A cost without a limit is left to itself.
-  TrustRegionProblem surrogate_problem(const GradientEstimate& gradient, const IterationReport& report) {
-    TrustRegionProblem problem;
-    problem.radius = radius_.value();
-    for (const std::size_t i : active_) {
-      const double limit = report.limits[i];
-      const double margin = settings_.radius.margin * std::max(std::abs(limit), 1.0);
-      problem.slack.push_back(report.costs[i] - (limit - margin - settings_.radius.margin_se * report.costs_se[i]));
+  // By how much a step aims below each limit.
+  std::vector<double> margins(const IterationReport& report) const {
+    std::vector<double> result;
+    for (std::size_t i = 0; i < report.limits.size(); ++i) {
+      const double share = std::isinf(report.limits[i]) ? 0.0 : std::max(std::abs(report.limits[i]), 1.0);
+      result.push_back(settings_.radius.margin * share + settings_.radius.margin_se * report.costs_se[i]);
     }
-    const std::size_t size = active_.size() + 1;
-    problem.gram.resize(size * size);
-    for (std::size_t i = 0; i < size; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        const std::vector<double>& a = gradient.gradients[signal(i)];
-        const std::vector<double>& b = origin_.directions[j];
-        const double product = std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-        problem.gram[i * size + j] = product;
-        problem.gram[j * size + i] = product;
-      }
-    }
-    return problem;
+    return result;
+  }
+
+  // c_i = J_Ci − (b_i − margin). A cost without a limit is left to itself.
+  std::vector<double> slacks(const IterationReport& report) const {
+    std::vector<double> result;
+    for (const std::size_t i : active_) result.push_back(report.costs[i] - (report.limits[i] - origin_.margins[i]));
+    return result;
   }
 
   // Below which share of the step along the constraints that part is left out; above 1: always.
@@ -282,8 +331,10 @@ class Cgpo final : public Algorithm {
   }
 
   void take_step(IterationReport& report) {
-    TrustRegionStep step = solve(origin_.problem);
-    step = drop_tangential(origin_.problem, std::move(step), cutoff(origin_.problem));
+    const NoiseFreeProblem noise_free(origin_.problem, origin_.unbiased_gram);
+    TrustRegionStep step = solve(noise_free.problem);
+    step = drop_tangential(noise_free.problem, std::move(step), cutoff(noise_free.problem));
+    if (step.which != StepCase::kRefused) step.coefficients = noise_free.coefficients(step.coefficients);
     report.update_case = case_name(step.which);
     if (step.which == StepCase::kRefused) return refuse("a gradient or a J is not finite", report);
     if (step.unsteerable) report.warning = "a broken constraint has no gradient: nothing the policy does changes it";
@@ -295,7 +346,8 @@ class Cgpo final : public Algorithm {
     }
     report.lambda = step.lambda;
     report.nu.assign(report.costs.size(), 0.0);
-    Prediction prediction{origin_.return_mean, origin_.return_mean + step.gain, origin_.costs, origin_.costs};
+    Prediction prediction{origin_.return_mean, origin_.return_mean + step.gain, origin_.costs, origin_.costs,
+                          origin_.margins};
     for (std::size_t i = 0; i < active_.size(); ++i) {
       report.nu[active_[i]] = step.nu[i];
       prediction.costs_after[active_[i]] += step.change[i];

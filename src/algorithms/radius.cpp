@@ -35,35 +35,39 @@ RadiusTestResult test_radius(const Prediction& predicted, double return_now, con
   return result;
 }
 
-RadiusTestResult test_radius_one_sided(const Prediction& predicted, double return_now,
-                                       const std::vector<double>& costs_now, const std::vector<double>& limits) {
+RadiusTestResult test_radius_one_sided(const Prediction& predicted, const Outcome& outcome,
+                                       const std::vector<double>& limits) {
   RadiusTestResult result;
   const double promised = predicted.return_after - predicted.return_before;
-  const double missing = promised - (return_now - predicted.return_before);
+  const double missing = predicted.return_after - outcome.return_now - outcome.return_se;
   const double scale =
-      std::max({std::abs(predicted.return_before), std::abs(predicted.return_after), std::abs(return_now)});
-  if (missing > 0.0) result.rho = 1.0 - ratio(missing, std::abs(promised), scale);
+      std::max({std::abs(predicted.return_before), std::abs(predicted.return_after), std::abs(outcome.return_now)});
+  if (!(missing <= 0.0)) result.rho = 1.0 - ratio(missing, std::abs(promised), scale);  // a NaN stays
   for (std::size_t i = 0; i < limits.size(); ++i) {
     if (std::isinf(limits[i])) continue;  // no constraint
-    const double excess = costs_now[i] - std::max(predicted.costs_after[i], limits[i]);
-    if (excess <= 0.0) continue;
-    const double size = std::max({std::abs(predicted.costs_after[i] - predicted.costs_before[i]),
-                                  std::abs(costs_now[i] - predicted.costs_before[i]), 0.01 * std::abs(limits[i])});
-    result.zeta = std::min(result.zeta, 1.0 - excess / size);
+    const double margin = predicted.margins[i];
+    const double excess = outcome.costs_now[i] - std::max(predicted.costs_after[i], limits[i] - margin);
+    if (excess > 0.0) {
+      result.zeta = std::min(result.zeta, 1.0 - excess / std::max(margin, 0.01 * std::abs(limits[i])));
+    }
   }
   return result;
 }
 
-std::optional<RadiusTestResult> AdaptiveRadius::observe(double return_now, const std::vector<double>& costs_now,
-                                                        const std::vector<double>& limits) {
+std::optional<RadiusTestResult> AdaptiveRadius::observe(const Outcome& outcome, const std::vector<double>& limits) {
   if (!expected_) return std::nullopt;
   const bool one_sided = settings_.test == RadiusTest::kOneSided || settings_.test == RadiusTest::kPaired;
-  const RadiusTestResult result = one_sided ? test_radius_one_sided(*expected_, return_now, costs_now, limits)
-                                            : test_radius(*expected_, return_now, costs_now, limits);
+  const RadiusTestResult result = one_sided ? test_radius_one_sided(*expected_, outcome, limits)
+                                            : test_radius(*expected_, outcome.return_now, outcome.costs_now, limits);
   expected_.reset();
   if (settings_.test == RadiusTest::kFixed) return result;
   if (!(result.rho >= settings_.eta_low && result.zeta >= settings_.eta_low)) {  // NaN shrinks too
     shrink();
+    // Safety first: a step that used up its margin counts three times.
+    if (one_sided && !(result.zeta >= settings_.eta_low)) {
+      shrink();
+      shrink();
+    }
   } else if (result.rho >= settings_.eta_high && result.zeta >= settings_.eta_high) {
     value_ = std::min(settings_.grow * value_, settings_.upper);
   }
@@ -112,6 +116,7 @@ void AdaptiveRadius::save(Tensors& tensors) const {
   std::vector<double> numbers = {expected_->return_before, expected_->return_after};
   numbers.insert(numbers.end(), expected_->costs_before.begin(), expected_->costs_before.end());
   numbers.insert(numbers.end(), expected_->costs_after.begin(), expected_->costs_after.end());
+  numbers.insert(numbers.end(), expected_->margins.begin(), expected_->margins.end());
   tensors.put("radius.expected", std::span<const double>(numbers));
 }
 
@@ -120,11 +125,12 @@ void AdaptiveRadius::load(const Tensors& tensors) {
   expected_.reset();
   if (!tensors.contains("radius.expected")) return;
   const std::vector<double> numbers = tensors.numbers("radius.expected");
-  const auto costs = static_cast<std::ptrdiff_t>((numbers.size() - 2) / 2);
-  expected_ = Prediction{numbers.at(0),
-                         numbers.at(1),
-                         {numbers.begin() + 2, numbers.begin() + 2 + costs},
-                         {numbers.begin() + 2 + costs, numbers.end()}};
+  const auto costs = static_cast<std::ptrdiff_t>((numbers.size() - 2) / 3);
+  const auto part = [&](int which) {
+    const auto begin = numbers.begin() + 2 + which * costs;
+    return std::vector<double>(begin, begin + costs);
+  };
+  expected_ = Prediction{numbers.at(0), numbers.at(1), part(0), part(1), part(2)};
 }
 
 }  // namespace cgpo

@@ -15,6 +15,7 @@ struct Prediction {
   double return_after = 0.0;         // Ĵ_R(θ_{k+1})
   std::vector<double> costs_before;  // J_C(θ_k)
   std::vector<double> costs_after;   // Ĵ_C(θ_{k+1})
+  std::vector<double> margins;       // by how much the step aimed below each limit
 };
 
 // What came of it, with standard errors of the comparison.
@@ -37,9 +38,11 @@ RadiusTestResult test_radius(const Prediction& predicted, double return_now, con
                              const std::vector<double>& limits);
 
 // ρ' = 1 − max(0, predicted − realised) / |predicted| of the return's change,
-// ζ' = min_i 1 − max(0, J_Ci − max(Ĵ_Ci, b_i)) / max(|Ĵ_Ci − J_Ci(θ_k)|, |J_Ci − J_Ci(θ_k)|, |b_i| / 100).
-RadiusTestResult test_radius_one_sided(const Prediction& predicted, double return_now,
-                                       const std::vector<double>& costs_now, const std::vector<double>& limits);
+// ζ' = min_i 1 − max(0, J_Ci − max(Ĵ_Ci, b_i − margin_i)) / max(margin_i, |b_i| / 100):
+// 1 as long as a cost stays where the step aimed at, 0 when all of the margin is used up.
+// What chance explains (one standard error) is not held against a step.
+RadiusTestResult test_radius_one_sided(const Prediction& predicted, const Outcome& outcome,
+                                       const std::vector<double>& limits);
 
 // Whether the outcome is worse than predicted by more than `factor` times the predicted change and beyond what chance
 // explains (three standard errors): the return too low, or a cost too high and above its limit.
@@ -52,8 +55,7 @@ class AdaptiveRadius {
   double value() const { return value_; }  // δ̂
   void expect(Prediction prediction) { expected_ = std::move(prediction); }
   // Compares the last prediction with what came, and adapts. Nothing if there was no update to judge.
-  std::optional<RadiusTestResult> observe(double return_now, const std::vector<double>& costs_now,
-                                          const std::vector<double>& limits);
+  std::optional<RadiusTestResult> observe(const Outcome& outcome, const std::vector<double>& limits);
   // Whether the last step should be taken back; then the radius has shrunk, and there is nothing to judge.
   bool retreats(const Outcome& outcome, const std::vector<double>& limits);
   // After a refused update: shrinks, and there is nothing to judge next time.

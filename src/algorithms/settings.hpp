@@ -44,6 +44,7 @@ struct RadiusSettings {
   double eta_high = 0.75;  // η₂: from here on, it grows
   RadiusTest test = RadiusTest::kPaper;
   RadiusMetric metric = RadiusMetric::kEuclid;
+  bool debias = true;      // predict only what the batch's blocks agree on; noise would promise gains of its own
   double damping = 0.3;    // ε of the action metric, in units of its mean diagonal
   int rows = 512;          // states × actions at which the action metric is taken
   double margin = 0.0;     // aim below the limit by this share of max(|b|, 1)

@@ -1,14 +1,48 @@
 // What a gradient source hands over: ∇J of the reward and of every cost, from one batch of episodes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include "cgpo/rollout/trajectory.hpp"
 
 namespace cgpo {
 
 // Gradients of episode sums, in the units of J and of the limits; averaged over the episodes that did not diverge.
 struct GradientEstimate {
-  std::vector<std::vector<double>> gradients;  // [1+m][parameters]: g, q_1 … q_m
+  std::vector<std::vector<double>> gradients;                // [1+m][parameters]: g, q_1 … q_m
+  std::vector<std::vector<std::vector<double>>> block_sums;  // [1+m][block][parameters], over the block's episodes
+  std::vector<int> block_episodes;                           // of each block, those that did not diverge
+
+  void resize(int signals, std::size_t blocks, int parameters) {
+    const std::vector<double> zero(static_cast<std::size_t>(parameters), 0.0);
+    gradients.assign(static_cast<std::size_t>(signals), zero);
+    block_sums.assign(static_cast<std::size_t>(signals), {blocks, zero});
+    block_episodes.assign(blocks, 0);
+  }
+
+  void clear_block(std::size_t block) {
+    for (auto& sums : block_sums) std::fill(sums[block].begin(), sums[block].end(), 0.0);
+  }
+
+  // The gradients from the sums, in the order of the blocks.
+  template <class Real>
+  void reduce(const Batch<Real>& batch) {
+    for (std::size_t b = 0; b < block_episodes.size(); ++b) {
+      const auto& flags = batch.blocks[b].diverged;
+      block_episodes[b] = static_cast<int>(std::count(flags.begin(), flags.end(), std::uint8_t{0}));
+    }
+    const double scale = 1.0 / std::max(batch.intact_environments(), 1);
+    for (std::size_t k = 0; k < gradients.size(); ++k) {
+      std::vector<double>& result = gradients[k];
+      std::fill(result.begin(), result.end(), 0.0);
+      for (const auto& sums : block_sums[k]) {
+        for (std::size_t i = 0; i < result.size(); ++i) result[i] += sums[i];
+      }
+      for (double& value : result) value *= scale;
+    }
+  }
 
   double norm(std::size_t k) const {
     double sum = 0.0;
@@ -16,15 +50,5 @@ struct GradientEstimate {
     return std::sqrt(sum);
   }
 };
-
-// Σ over blocks, in their order, divided by the number of episodes.
-inline void reduce_blocks(const std::vector<std::vector<double>>& blocks, int episodes, std::vector<double>& result) {
-  result.assign(blocks.front().size(), 0.0);
-  for (const auto& block : blocks) {
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] += block[i];
-  }
-  const double scale = 1.0 / (episodes > 0 ? episodes : 1);
-  for (double& value : result) value *= scale;
-}
 
 }  // namespace cgpo

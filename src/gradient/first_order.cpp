@@ -38,10 +38,7 @@ FirstOrderGradient<Real>::FirstOrderGradient(const Simulator<Real>& simulator, c
     workspace.weight.resize(signals, lanes);
     workspaces_.push_back(std::move(workspace));
   }
-  block_sums_.assign(
-      static_cast<std::size_t>(signals),
-      {shape.blocks.size(), std::vector<double>(static_cast<std::size_t>(policy.parameter_count()), 0.0)});
-  result_.gradients.resize(static_cast<std::size_t>(signals));
+  result_.resize(signals, shape.blocks.size(), policy.parameter_count());
 }
 
 template <class Real>
@@ -62,9 +59,7 @@ const GradientEstimate& FirstOrderGradient<Real>::estimate(const Batch<Real>& ba
     const auto index = static_cast<std::size_t>(b);
     sweep(batch.blocks[index], actor, critics, workspaces_[index], index);
   });
-  for (std::size_t k = 0; k < block_sums_.size(); ++k) {
-    reduce_blocks(block_sums_[k], batch.intact_environments(), result_.gradients[k]);
-  }
+  result_.reduce(batch);
   return result_;
 }
 
@@ -77,7 +72,7 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
   const bool intact = block.intact();
   const bool keeps_inner = block.inner.rows() == simulator_.inner_rows();
   const Rows<const Real> none;
-  for (auto& sums : block_sums_) std::fill(sums[index].begin(), sums[index].end(), 0.0);
+  result_.clear_block(index);
 
   for (int window = (block.simulated - 1) / window_ * window_; window >= 0; window -= window_) {
     const int window_end = std::min(window + window_, block.simulated);
@@ -128,7 +123,7 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
       for (int k = 0; k < signals; ++k) {
         actor.policy.accumulate_gradient(actor.parameters, inputs, noise, std::as_const(w.units).view(),
                                          std::as_const(w.deltas[static_cast<std::size_t>(k)]).view(),
-                                         block_sums_[static_cast<std::size_t>(k)][index], columns);
+                                         result_.block_sums[static_cast<std::size_t>(k)][index], columns);
       }
     }
   }

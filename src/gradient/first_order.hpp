@@ -64,7 +64,6 @@ class FirstOrderGradient {
   int window_;
   int segment_;                        // steps whose policy activations are held at once; divides the window
   std::vector<Workspace> workspaces_;  // one a block
-  std::vector<std::vector<std::vector<double>>> block_sums_;  // [signal][block][parameter]
   GradientEstimate result_;
 };
 

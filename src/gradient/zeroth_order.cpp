@@ -21,10 +21,7 @@ ZerothOrderGradient<Real>::ZerothOrderGradient(const Simulator<Real>& simulator,
     workspace.weights.resize(simulator.signals(), shape.horizon * block.lanes());
     workspaces_.push_back(std::move(workspace));
   }
-  block_sums_.assign(
-      static_cast<std::size_t>(simulator.signals()),
-      {shape.blocks.size(), std::vector<double>(static_cast<std::size_t>(policy.parameter_count()), 0.0)});
-  result_.gradients.resize(static_cast<std::size_t>(simulator.signals()));
+  result_.resize(simulator.signals(), shape.blocks.size(), policy.parameter_count());
 }
 
 // w of every step and environment; 0 where the signal no longer counts.
@@ -82,7 +79,7 @@ const GradientEstimate& ZerothOrderGradient<Real>::estimate(const Batch<Real>& b
     const auto index = static_cast<std::size_t>(b);
     const auto& block = batch.blocks[index];
     Workspace& w = workspaces_[index];
-    for (auto& sums : block_sums_) std::fill(sums[index].begin(), sums[index].end(), 0.0);
+    result_.clear_block(index);
     for (int begin = 0; begin < block.simulated; begin += kSegment) {
       const int first = block.column(begin);
       const int columns = (std::min(begin + kSegment, block.simulated) - begin) * block.lanes();
@@ -92,13 +89,11 @@ const GradientEstimate& ZerothOrderGradient<Real>::estimate(const Batch<Real>& b
       for (int k = 0; k < simulator_.signals(); ++k) {
         actor.policy.accumulate_score(actor.parameters, inputs, noise, w.weights.view().row(k) + first,
                                       std::as_const(w.units).view(), w.deltas.view(),
-                                      block_sums_[static_cast<std::size_t>(k)][index], columns);
+                                      result_.block_sums[static_cast<std::size_t>(k)][index], columns);
       }
     }
   });
-  for (std::size_t k = 0; k < block_sums_.size(); ++k) {
-    reduce_blocks(block_sums_[k], batch.intact_environments(), result_.gradients[k]);
-  }
+  result_.reduce(batch);
   return result_;
 }
 

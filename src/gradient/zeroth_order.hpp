@@ -30,7 +30,6 @@ class ZerothOrderGradient {
     RowStore<Real> weights;                 // [signals × TB]
   };
   std::vector<Workspace> workspaces_;
-  std::vector<std::vector<std::vector<double>>> block_sums_;  // [signal][block][parameter]
   GradientEstimate result_;
 };
 

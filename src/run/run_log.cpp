@@ -54,6 +54,7 @@ Json to_json(const LogEntry& entry) {
   if (report.lambda) line["lambda"] = *report.lambda;
   if (!report.nu.empty()) line["nu"] = report.nu;
   if (!report.gradient_norms.empty()) line["gradient_norms"] = report.gradient_norms;
+  if (!report.gradient_signals.empty()) line["gradient_signals"] = report.gradient_signals;
   if (!report.critic_losses.empty()) line["critic_losses"] = report.critic_losses;
   if (!report.critic_explained.empty()) line["critic_explained"] = report.critic_explained;
   if (!report.warning.empty()) line["warning"] = report.warning;
@@ -84,6 +85,7 @@ LogEntry from_json(const Json& line) {
   report.lambda = read_optional(line, "lambda");
   report.nu = read_numbers(line, "nu");
   report.gradient_norms = read_numbers(line, "gradient_norms");
+  report.gradient_signals = read_numbers(line, "gradient_signals");
   report.critic_losses = read_numbers(line, "critic_losses");
   report.critic_explained = read_numbers(line, "critic_explained");
   report.warning = line.value("warning", "");

@@ -9,7 +9,9 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-Prediction predicted(double before, double after, std::vector<double> costs) { return {before, after, costs, costs}; }
+Prediction predicted(double before, double after, std::vector<double> costs) {
+  return {before, after, costs, costs, std::vector<double>(costs.size(), 0.5)};
+}
 
 TEST(RadiusTest, RatiosByHand) {
   // J_R 10 → 12 promised, 11 came: ρ = ½. Cost promised 7, came 6, limit 8: |8−6| / |6−7| = 2.
@@ -39,20 +41,27 @@ TEST(RadiusTest, PrintedZetaIsBlindOnTheConstraint) {
 }
 
 TEST(RadiusTest, OneSidedRatiosByHand) {
-  // J_R 10 → 12 promised, 11 came: half is missing. Cost 6 → 7 promised, 9.5 came, limit 8: 1.5 too much of 3.5.
-  const Prediction prediction{10.0, 12.0, {6.0}, {7.0}};
-  const RadiusTestResult worse = test_radius_one_sided(prediction, 11.0, {9.5}, {8.0});
-  EXPECT_DOUBLE_EQ(worse.rho, 0.5);
-  EXPECT_DOUBLE_EQ(worse.zeta, 1.0 - 1.5 / 3.5);
-  // More than promised, and a cost above the promise but below its limit, are no failure.
-  const RadiusTestResult better = test_radius_one_sided(prediction, 15.0, {7.9}, {8.0});
-  EXPECT_DOUBLE_EQ(better.rho, 1.0);
-  EXPECT_DOUBLE_EQ(better.zeta, 1.0);
-  EXPECT_DOUBLE_EQ(test_radius_one_sided(prediction, 8.0, {7.0}, {8.0}).rho, -1.0);
+  // J_R 10 → 12 promised, 11 came: half is missing. Aimed at 8 − 2 = 6, came 7.5: three quarters of the margin are
+  // gone.
+  const Prediction prediction{10.0, 12.0, {5.0}, {6.0}, {2.0}};
+  const auto test = [&](double return_now, double return_se, double cost_now) {
+    return test_radius_one_sided(prediction, {return_now, return_se, {cost_now}, {0.3}}, {8.0});
+  };
+  EXPECT_DOUBLE_EQ(test(11.0, 0.0, 7.5).rho, 0.5);
+  EXPECT_DOUBLE_EQ(test(11.0, 0.0, 7.5).zeta, 0.25);
+  EXPECT_DOUBLE_EQ(test(8.0, 0.0, 9.0).rho, -1.0);
+  EXPECT_DOUBLE_EQ(test(8.0, 0.0, 9.0).zeta, -0.5);
+  // More than promised, and a cost below the aim, are no failure; one standard error of the return is forgiven.
+  EXPECT_DOUBLE_EQ(test(15.0, 0.0, 5.9).rho, 1.0);
+  EXPECT_DOUBLE_EQ(test(15.0, 0.0, 5.9).zeta, 1.0);
+  EXPECT_DOUBLE_EQ(test(11.0, 0.5, 6.0).rho, 0.75);
+  // While a broken constraint is being repaired, the prediction counts.
+  const Prediction repair{10.0, 12.0, {20.0}, {15.0}, {2.0}};
+  EXPECT_DOUBLE_EQ(test_radius_one_sided(repair, {12.0, 0.0, {16.0}, {0.0}}, {8.0}).zeta, 0.5);
 }
 
 TEST(RadiusTest, FarOffIsBeyondThePromiseAndBeyondChance) {
-  const Prediction prediction{10.0, 12.0, {6.0}, {7.0}};
+  const Prediction prediction{10.0, 12.0, {6.0}, {7.0}, {0.0}};
   const auto off = [&](double return_now, double cost_now, double se) {
     return far_off(prediction, {return_now, se, {cost_now}, {se}}, {8.0}, 3.0);
   };
@@ -71,7 +80,7 @@ TEST(AdaptiveRadius, RetreatsUntilNothingSmallerIsLeft) {
   radius.expect(predicted(0.0, 1.0, {7.0}));
   EXPECT_TRUE(radius.retreats(bad, {8.0}));
   EXPECT_DOUBLE_EQ(radius.value(), 2.5e-4);
-  EXPECT_FALSE(radius.observe(0.0, {7.0}, {8.0}).has_value());  // judged already
+  EXPECT_FALSE(radius.observe({0.0, 0.0, {7.0}, {0.0}}, {8.0}).has_value());  // judged already
   radius.expect(predicted(0.0, 1.0, {7.0}));
   EXPECT_TRUE(radius.retreats(bad, {8.0}));
   EXPECT_DOUBLE_EQ(radius.value(), 2e-4);
@@ -84,7 +93,7 @@ TEST(AdaptiveRadius, FollowsTheRule) {
   const auto after = [&](double rho_numerator, double cost) {
     AdaptiveRadius radius(settings);
     radius.expect(predicted(0.0, 1.0, {7.0}));
-    radius.observe(rho_numerator, {cost}, {8.0});
+    radius.observe({rho_numerator, 0.0, {cost}, {0.0}}, {8.0});
     return radius.value();
   };
   EXPECT_DOUBLE_EQ(after(0.2, 7.0), 9e-4);           // ρ < η₁: 0.8·δ̂, not below the lower bound
@@ -99,14 +108,14 @@ TEST(AdaptiveRadius, AfterARefusalThereIsNothingToJudge) {
   radius.expect(predicted(0.0, 1.0, {7.0}));
   radius.refuse();
   EXPECT_DOUBLE_EQ(radius.value(), 0.8e-3);
-  EXPECT_FALSE(radius.observe(5.0, {6.0}, {8.0}).has_value());
+  EXPECT_FALSE(radius.observe({5.0, 0.0, {6.0}, {0.0}}, {8.0}).has_value());
   EXPECT_DOUBLE_EQ(radius.value(), 0.8e-3);
 }
 
 TEST(AdaptiveRadius, FixedStaysAndStateRoundTrips) {
   AdaptiveRadius fixed(RadiusSettings{.test = RadiusTest::kFixed});
   fixed.expect(predicted(0.0, 1.0, {7.0}));
-  EXPECT_TRUE(fixed.observe(-5.0, {7.0}, {8.0}).has_value());
+  EXPECT_TRUE(fixed.observe({-5.0, 0.0, {7.0}, {0.0}}, {8.0}).has_value());
   fixed.refuse();
   EXPECT_DOUBLE_EQ(fixed.value(), 1e-3);
 
@@ -118,8 +127,8 @@ TEST(AdaptiveRadius, FixedStaysAndStateRoundTrips) {
   AdaptiveRadius copy(RadiusSettings{});
   copy.load(tensors);
   EXPECT_EQ(copy.value(), radius.value());
-  const auto a = radius.observe(1.5, {3.5, 4.5}, {5.0, 6.0});
-  const auto b = copy.observe(1.5, {3.5, 4.5}, {5.0, 6.0});
+  const auto a = radius.observe({1.5, 0.0, {3.5, 4.5}, {0.0, 0.0}}, {5.0, 6.0});
+  const auto b = copy.observe({1.5, 0.0, {3.5, 4.5}, {0.0, 0.0}}, {5.0, 6.0});
   ASSERT_TRUE(a && b);
   EXPECT_EQ(a->rho, b->rho);
   EXPECT_EQ(a->zeta, b->zeta);
