@@ -36,21 +36,21 @@ enum class RadiusMetric { kEuclid, kAction };
 
 struct RadiusSettings {
   double initial = 1e-3;  // δ̂ bounds the squared length of a step
-  double lower = 1e-4;
+  double lower = 1e-5;
   double upper = 1e-2;
   double shrink = 0.8;     // β₁
   double grow = 1.25;      // β₂
   double eta_low = 0.25;   // η₁: below, the radius shrinks
   double eta_high = 0.75;  // η₂: from here on, it grows
-  RadiusTest test = RadiusTest::kPaper;
-  RadiusMetric metric = RadiusMetric::kEuclid;
+  RadiusTest test = RadiusTest::kOneSided;
+  RadiusMetric metric = RadiusMetric::kAction;
   bool debias = true;      // predict only what the batch's blocks agree on; noise would promise gains of its own
   double damping = 0.3;    // ε of the action metric, in units of its mean diagonal
   int rows = 512;          // states × actions at which the action metric is taken
-  double margin = 0.0;     // aim below the limit by this share of max(|b|, 1)
-  double margin_se = 0.0;  // and by this many standard errors of J_C
-  double retreat = 0.0;    // a step that misses its prediction by this many times the predicted change is taken back
-  bool sidestep = true;    // whether a broken constraint leaves room for a step along it
+  double margin = 0.02;    // aim below the limit by this share of max(|b|, 1)
+  double margin_se = 1.0;  // and by this many standard errors of J_C
+  double retreat = 3.0;    // a step that misses its prediction by this many times the predicted change is taken back
+  bool sidestep = false;   // whether a broken constraint leaves room for a step along it
   double cutoff =
       0.01;  // drop the part of the step along the constraint if reward and cost gradients are this parallel
 };

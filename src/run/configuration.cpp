@@ -212,6 +212,7 @@ Configuration resolve_configuration(const ConfigurationRequest& request) {
   };
   assign_all(task->spec().defaults, "defaults of task " + configuration.task);
   assign_all(preset, "preset " + configuration.preset);
+  if (configuration.preset == "paper") assign_all(task->spec().paper, "paper's settings of task " + configuration.task);
   for (const Assignment& assignment : assignments) {
     if (!is_task_option(assignment)) assign(assignment, configuration.task_options, settings);
   }

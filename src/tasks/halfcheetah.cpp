@@ -26,7 +26,8 @@ struct HalfCheetah {
     spec.costs = {{.name = "speed", .limit = 400.0, .meaning = "|v_x| of the torso, m/s"},
                   {.name = "energy", .limit = 100.0, .standard = false, .meaning = "Σ a²"},
                   {.name = "height", .limit = 120.0, .standard = false, .meaning = "height of the torso, m"}};
-    spec.defaults = paper_defaults(300, 128, 1e-3, 1e-4, 1e-2);
+    spec.defaults = {{"iterations", "150"}, {"critic.targets", "\"episode\""}};
+    spec.paper = paper_defaults(300, 128, 1e-3, 1e-4, 1e-2);
     return spec;
   }
 

@@ -24,7 +24,8 @@ struct Swimmer {
     spec.costs = {{.name = "speed", .limit = 150.0, .meaning = "√(v_x² + v_y²) of the root frame, m/s"},
                   {.name = "energy", .limit = 150.0, .standard = false, .meaning = "Σ a²"},
                   {.name = "lateral", .limit = 300.0, .standard = false, .meaning = "|y| of the root frame, m"}};
-    spec.defaults = paper_defaults(300, 128, 1e-3, 1e-4, 1e-2);
+    spec.defaults = {{"iterations", "300"}};
+    spec.paper = paper_defaults(300, 128, 1e-3, 1e-4, 1e-2);
     return spec;
   }
 

@@ -52,6 +52,8 @@ struct TaskSpec {
   std::vector<std::string> warnings = {};
   // Configuration keys that this task sets, with TOML values: what its physics or the paper's table demands.
   std::vector<std::pair<std::string, std::string>> defaults = {};
+  // And those of the paper's own table, for --preset paper.
+  std::vector<std::pair<std::string, std::string>> paper = {};
 };
 
 // Where in a batch a start state belongs: lets a task spread its start states evenly over the batch, so that the

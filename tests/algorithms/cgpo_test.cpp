@@ -108,7 +108,9 @@ TEST(Cgpo, ContinuesBitForBitAfterLoading) {
 
 TEST(Cgpo, ReportsWhatItPromises) {
   ThreadPool pool(1);
-  const auto algorithm = make_cgpo(context(pool));
+  AlgorithmContext settings = context(pool);
+  settings.settings.radius.retreat = 0.0;
+  const auto algorithm = make_cgpo(settings);
   const IterationReport first = algorithm->iterate();
   EXPECT_EQ(first.iteration, 0);
   EXPECT_EQ(first.steps, 24 * 100);
@@ -116,6 +118,8 @@ TEST(Cgpo, ReportsWhatItPromises) {
   EXPECT_EQ(first.costs.size(), 1U);
   EXPECT_EQ(first.limits, std::vector<double>{8.0});
   EXPECT_EQ(first.gradient_norms.size(), 2U);
+  EXPECT_EQ(first.gradient_signals.size(), 2U);
+  for (const double signal : first.gradient_signals) EXPECT_LE(signal, 1.0);
   EXPECT_EQ(first.critic_losses.size(), 2U);
   EXPECT_EQ(first.return_mean, first.costs[0]);
   const IterationReport second = algorithm->iterate();

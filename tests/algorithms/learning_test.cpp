@@ -47,8 +47,21 @@ Evaluation train(const AlgorithmContext& context) {
   return evaluate(context, tensors, 4096, false);
 }
 
+// Without margin, and so that one observation's narrow band does no harm: the optimum itself is to be found.
+RadiusSettings exact_radius() {
+  return {.lower = 1e-4,
+          .test = RadiusTest::kPaper,
+          .metric = RadiusMetric::kEuclid,
+          .debias = false,
+          .margin = 0.0,
+          .margin_se = 0.0,
+          .retreat = 0.0,
+          .sidestep = true};
+}
+
 AlgorithmContext push_context(ThreadPool& pool) {
   AlgorithmContext context{make_task(Push{}), {}, 1, &pool};
+  context.settings.radius = exact_radius();
   context.settings.iterations = 60;
   context.settings.environments = 64;
   context.settings.policy.initial_std = 0.03;
@@ -81,11 +94,45 @@ TEST(Learning, BpttLearnsToo) {
   EXPECT_NEAR(mean(result.costs[1]), 4.0, 0.08);
 }
 
+TEST(Learning, DefaultsEndALittleBelowTheLimit) {
+  ThreadPool pool(2);
+  AlgorithmContext context = push_context(pool);
+  context.settings.radius = {};
+  const Evaluation result = train(context);
+  EXPECT_GT(mean(result.returns), 3.6);
+  EXPECT_LT(mean(result.costs[1]), 4.0);
+}
+
+// A robot with contacts, with the defaults: fast, and within its limit.
+TEST(SlowLearning, HalfCheetahRunsAtItsLimit) {
+  ThreadPool pool(2);
+  AlgorithmContext context{make_task_by_name("halfcheetah"), {}, 0, &pool};
+  context.settings.iterations = 25;
+  context.settings.critic.targets = CriticTargets::kEpisode;
+  const Evaluation result = train(context);
+  EXPECT_GT(mean(result.returns), 320.0);
+  EXPECT_LT(mean(result.costs[0]), 408.0);
+  EXPECT_EQ(result.diverged, 0);
+}
+
+TEST(SlowLearning, CartPoleStandsUp) {
+  ThreadPool pool(2);
+  AlgorithmContext context{make_task_by_name("cartpole"), {}, 1, &pool};
+  context.settings.iterations = 30;
+  context.settings.radius.test = RadiusTest::kPaper;
+  context.settings.radius.debias = false;
+  context.settings.radius.margin_se = 2.0;
+  const Evaluation result = train(context);
+  EXPECT_GT(mean(result.returns), 280.0);
+  EXPECT_LT(mean(result.costs[0]), -49.0);
+}
+
 // The acceptance run of the Function task: reward = cost, so 8 is the exact optimum.
 TEST(SlowLearning, FunctionEndsOnItsLimit) {
   for (const std::uint64_t seed : {0, 1}) {
     ThreadPool pool(2);
     AlgorithmContext context{make_task_by_name("function"), {}, seed, &pool};
+    context.settings.radius = exact_radius();
     context.settings.policy.initial_std = 0.03;
     context.settings.critic.targets = CriticTargets::kEpisode;
     context.settings.critic.sobolev = 10.0;
