@@ -236,6 +236,9 @@ Command add_eval(CLI::App& root) {
       ->type_name("WHICH");
   app->add_flag("--deterministic", request->deterministic, "without action noise");
   add_integer(*app, "--seed", request->seed, 0, kLargestSeed, "of start states and noise (the run's own)");
+  app->add_option("--engine", request->engine, "simulate with own or mujoco, whatever the policy was trained on")
+      ->type_name("NAME");
+  add_integer(*app, "--substeps", request->substeps, 1, 1000, "physics steps of an environment step (the engine's)");
   add_threads(*app, request->threads);
   add_json(*app, request->json);
   return {app, [request] {

@@ -130,15 +130,37 @@ std::string to_text(const EvaluationReport& report) {
   return text;
 }
 
+namespace {
+
+// The run's task on another simulator, or with another time step.
+void change_engine(const EvaluationRequest& request, Configuration& configuration) {
+  if (request.engine.empty() && request.substeps == 0) return;
+  if (!configuration.task_options.values().contains("engine")) {
+    throw UserError("task {} has no choice of engines: it is no robot", configuration.task);
+  }
+  if (!request.engine.empty() && request.engine != configuration.task_options.text("engine")) {
+    configuration.task_options.set("engine", request.engine);
+    configuration.task_options.set("substeps", 0.0);
+    configuration.task_options.set("dt", 0.0);
+  }
+  if (request.substeps > 0) {
+    configuration.task_options.set("substeps", static_cast<double>(request.substeps));
+    configuration.task_options.set("dt", 0.0);
+  }
+}
+
+}  // namespace
+
 int eval_command(const EvaluationRequest& request) {
   const RunPaths run = find_run(request.run);
-  const Configuration configuration = read_configuration(run.config());
+  Configuration configuration = read_configuration(run.config());
   const std::filesystem::path path = request.checkpoint == "best" ? run.best() : run.checkpoint();
   if (std::error_code ignored; request.checkpoint == "best" && !std::filesystem::exists(path, ignored)) {
     throw UserError("'{}' has no best.safetensors: no policy of that run was feasible", request.run);
   }
   const Tensors checkpoint = read_checkpoint(path, configuration);
 
+  change_engine(request, configuration);
   ThreadPool pool(request.threads);
   const AlgorithmContext context{make_task(configuration), configuration.settings,
                                  request.seed ? static_cast<std::uint64_t>(*request.seed) : configuration.seed, &pool};
@@ -157,10 +179,12 @@ int eval_command(const EvaluationRequest& request) {
     Json result = to_json(report);
     result["checkpoint"] = path.string();
     result["deterministic"] = request.deterministic;
+    if (!request.engine.empty()) result["engine"] = request.engine;
     fmt::print("{}\n", result.dump());
     return 0;
   }
-  fmt::print("{} on {}, {} policy{}, {:.1f} s\n", configuration.algorithm, configuration.task,
+  fmt::print("{} on {}{}, {} policy{}, {:.1f} s\n", configuration.algorithm, configuration.task,
+             request.engine.empty() ? "" : " with engine " + request.engine,
              request.checkpoint == "best" ? "best feasible" : "last", request.deterministic ? ", without noise" : "",
              seconds);
   fmt::print("{}", to_text(report));

@@ -53,6 +53,8 @@ struct EvaluationRequest {
   std::string checkpoint = "last";  // or "best"
   bool deterministic = false;
   std::optional<std::int64_t> seed;  // the run's own unless given
+  std::string engine;                // own or mujoco, whatever the run was trained on; empty: the run's own
+  int substeps = 0;  // physics steps of an environment step; 0: the run's, or the other engine's standard
   int threads = 1;
   bool json = false;
 };

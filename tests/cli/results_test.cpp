@@ -102,5 +102,36 @@ TEST_F(Results, ForceReplacesARun) {
   expect_same_run("run", "fresh");
 }
 
+// A policy is replayed on MuJoCo: another simulator of the same robot, so numbers that are close but not the same.
+TEST_F(Results, EvalOnAnotherEngine) {
+  ASSERT_EQ(run({"train", "cartpole", "--set", "iterations=2", "--set", "environments=16", "--set", "critic.steps=4",
+                 "--out", "run"})
+                .code,
+            0);
+  const Json own = json_of(run({"eval", "run", "--episodes", "64", "--json"}));
+  const Json other = json_of(run({"eval", "run", "--episodes", "64", "--engine", "mujoco", "--json"}));
+  const Json finer =
+      json_of(run({"eval", "run", "--episodes", "64", "--engine", "mujoco", "--substeps", "8", "--json"}));
+  const auto mean = [](const Json& result) { return result.at("return").at("mean").get<double>(); };
+  EXPECT_EQ(other.at("engine"), "mujoco");
+  EXPECT_NEAR(mean(other), mean(own), 2.0);
+  EXPECT_NE(other.at("costs"), own.at("costs"));
+  EXPECT_NE(finer.at("costs"), other.at("costs"));
+  EXPECT_EQ(run({"eval", "run", "--engine", "mujco"}).code, 2);
+}
+
+TEST_F(Results, Bench) {
+  const Json result = json_of(run({"bench", "cartpole", "--kernels", "--json"}));
+  expect_fields(result, {"machine", "results"});
+  ASSERT_GE(result.at("results").size(), 1U);
+  for (const Json& row : result.at("results")) {
+    expect_fields(row, {"name", "backend", "threads", "ns_per_substep", "ns_per_substep_gradient", "steps_per_second",
+                        "peer", "ratio"});
+    EXPECT_EQ(row.at("name"), "cartpole");
+    EXPECT_GT(row.at("ns_per_substep").get<double>(), 0.0);
+  }
+  EXPECT_EQ(run({"bench", "cartpol"}).code, 2);
+}
+
 }  // namespace
 }  // namespace cgpo
