@@ -108,12 +108,13 @@ class Cgpo final : public Algorithm {
     fill_statistics(statistics, report);
 
     // Was the last step as good as it promised? (Eq. 12)
-    if (radius_.retreats(outcome(statistics), report.limits)) {  // never with a trial: it has judged already
+    const Outcome now = outcome(statistics);
+    if (radius_.retreats(now, report.limits)) {  // never with a trial: it has judged already
       retreat(report);
       ++iteration_;
       return report;
     }
-    if (!trial_) judge(outcome(statistics), report);
+    if (!trial_) judge(now, report);
     report.radius = radius_.value();
 
     // V_R and V_C close the windows of the gradient.
@@ -219,10 +220,8 @@ class Cgpo final : public Algorithm {
     for (;;) {
       collect(*parts_.simulator, parts_.actor(), key, /*deterministic=*/false, *parts_.context.pool, *trial_);
       steps_ += std::int64_t{trial_->environments} * trial_->horizon;
-      const BatchStatistics statistics = summarise(*trial_);
-      if (!radius_.retreats(outcome(statistics), report.limits)) {
-        return judge(outcome(statistics), report);
-      }
+      const Outcome now = outcome(summarise(*trial_));
+      if (!radius_.retreats(now, report.limits)) return judge(now, report);
       retreat(report);
     }
   }

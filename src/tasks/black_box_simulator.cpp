@@ -7,8 +7,7 @@ namespace cgpo {
 
 template <class Real>
 BlackBoxSimulator<Real>::BlackBoxSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend)
-    : Simulator<Real>(std::move(task), std::move(costs)),
-      observation_(this->task(), /*derivatives=*/false, backend),
+    : Simulator<Real>(std::move(task), std::move(costs), /*differentiable=*/false, backend),
       outcome_(compile<Real>(outcome_graph(this->task(), this->costs()), backend)) {}
 
 template <class Real>
@@ -32,12 +31,6 @@ template <class Real>
 void BlackBoxSimulator<Real>::put_back(std::unique_ptr<Worker> worker) const {
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(worker));
-}
-
-template <class Real>
-void BlackBoxSimulator<Real>::observe(Rows<const Real> state, Rows<Real> observation, int lanes,
-                                      SimulatorScratch<Real>& scratch) const {
-  observation_.observe(state, observation, lanes, scratch);
 }
 
 template <class Real>
@@ -73,17 +66,6 @@ template <class Real>
 void BlackBoxSimulator<Real>::pull_back(const AdjointBatch<Real>&, int, SimulatorScratch<Real>&) const {
   check(false, "a black box is not pulled back");
 }
-template <class Real>
-void BlackBoxSimulator<Real>::observe_pull_back(Rows<const Real>, Rows<const Real>, Rows<Real>, int,
-                                                SimulatorScratch<Real>&) const {
-  check(false, "a black box is not pulled back");
-}
-template <class Real>
-void BlackBoxSimulator<Real>::observe_push(Rows<const Real>, Rows<const Real>, Rows<Real>, int,
-                                           SimulatorScratch<Real>&) const {
-  check(false, "a black box is not differentiated");
-}
-
 template class BlackBoxSimulator<float>;
 template class BlackBoxSimulator<double>;
 

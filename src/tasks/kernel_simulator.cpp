@@ -5,8 +5,7 @@ namespace cgpo {
 
 template <class Real>
 KernelSimulator<Real>::KernelSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend)
-    : Simulator<Real>(std::move(task), std::move(costs)),
-      observation_(this->task(), differentiable(), backend),
+    : Simulator<Real>(task, std::move(costs), task->spec().differentiable, backend),
       step_(compile<Real>(step_graph(this->task(), this->costs()), backend)) {
   if (differentiable()) adjoint_ = compile<Real>(step_adjoint_graph(this->task(), this->costs()), backend);
 }
@@ -38,24 +37,6 @@ void KernelSimulator<Real>::pull_back(const AdjointBatch<Real>& batch, int lanes
     call.write(batch.action_adjoint.from_row(k * spec.actions), spec.actions);
   }
   call.run(*adjoint_, lanes);
-}
-
-template <class Real>
-void KernelSimulator<Real>::observe(Rows<const Real> state, Rows<Real> observation, int lanes,
-                                    SimulatorScratch<Real>& scratch) const {
-  observation_.observe(state, observation, lanes, scratch);
-}
-
-template <class Real>
-void KernelSimulator<Real>::observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result,
-                                              int lanes, SimulatorScratch<Real>& scratch) const {
-  observation_.pull_back(state, adjoint, result, lanes, scratch);
-}
-
-template <class Real>
-void KernelSimulator<Real>::observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
-                                         SimulatorScratch<Real>& scratch) const {
-  observation_.push(state, tangent, result, lanes, scratch);
 }
 
 template class KernelSimulator<float>;

@@ -50,41 +50,6 @@ struct AdjointBatch {
   Rows<const Real> inner = {};       // [inner_rows()]
 };
 
-template <class Real>
-class Simulator {
- public:
-  virtual ~Simulator() = default;
-  virtual void observe(Rows<const Real> state, Rows<Real> observation, int lanes,
-                       SimulatorScratch<Real>& scratch) const = 0;
-  virtual void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
-  virtual bool differentiable() const = 0;
-  virtual int inner_rows() const { return 0; }
-  // Arithmetic operations of a lane, as far as kernels do them.
-  virtual int step_operations() const = 0;
-  virtual int pull_back_operations() const { return 0; }
-  // Only if differentiable().
-  virtual void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
-  // With O = ∂observation/∂state: from [observations] to Oᵀ adjoint [states], and from [states] to O tangent.
-  virtual void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
-                                 SimulatorScratch<Real>& scratch) const = 0;
-  virtual void observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
-                            SimulatorScratch<Real>& scratch) const = 0;
-
-  const Task& task() const { return *task_; }
-  int signals() const { return 1 + static_cast<int>(costs_.size()); }
-  const std::vector<int>& costs() const { return costs_; }  // which of the task's costs, in order
-  // Whether signal k stops counting when an episode ends early.
-  bool stops_at_end(int k) const;
-
- protected:
-  Simulator(std::shared_ptr<const Task> task, std::vector<int> costs)
-      : task_(std::move(task)), costs_(std::move(costs)) {}
-
- private:
-  std::shared_ptr<const Task> task_;
-  std::vector<int> costs_;
-};
-
 // The map from states to observations, compiled, with its derivatives if they are asked for.
 template <class Real>
 class ObservationKernels {
@@ -104,26 +69,60 @@ class ObservationKernels {
   std::unique_ptr<Kernel<Real>> tangent_;
 };
 
+template <class Real>
+class Simulator {
+ public:
+  virtual ~Simulator() = default;
+  void observe(Rows<const Real> state, Rows<Real> observation, int lanes, SimulatorScratch<Real>& scratch) const {
+    observation_.observe(state, observation, lanes, scratch);
+  }
+  virtual void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
+  virtual bool differentiable() const = 0;
+  virtual int inner_rows() const { return 0; }
+  // Arithmetic operations of a lane, as far as kernels do them.
+  virtual int step_operations() const = 0;
+  virtual int pull_back_operations() const { return 0; }
+  // Only if differentiable().
+  virtual void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
+  // With O = ∂observation/∂state: from [observations] to Oᵀ adjoint [states], and from [states] to O tangent.
+  void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
+                         SimulatorScratch<Real>& scratch) const {
+    observation_.pull_back(state, adjoint, result, lanes, scratch);
+  }
+  void observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
+                    SimulatorScratch<Real>& scratch) const {
+    observation_.push(state, tangent, result, lanes, scratch);
+  }
+
+  const Task& task() const { return *task_; }
+  int signals() const { return 1 + static_cast<int>(costs_.size()); }
+  const std::vector<int>& costs() const { return costs_; }  // which of the task's costs, in order
+  // Whether signal k stops counting when an episode ends early.
+  bool stops_at_end(int k) const;
+
+ protected:
+  Simulator(std::shared_ptr<const Task> task, std::vector<int> costs, bool differentiable, Backend backend)
+      : task_(std::move(task)), costs_(std::move(costs)), observation_(*task_, differentiable, backend) {}
+
+ private:
+  std::shared_ptr<const Task> task_;
+  std::vector<int> costs_;
+  ObservationKernels<Real> observation_;
+};
+
 // A task whose whole step is one graph.
 template <class Real>
 class KernelSimulator final : public Simulator<Real> {
  public:
   KernelSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
 
-  void observe(Rows<const Real> state, Rows<Real> observation, int lanes,
-               SimulatorScratch<Real>& scratch) const override;
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   bool differentiable() const override { return this->task().spec().differentiable; }
   int step_operations() const override { return step_->operations(); }
   int pull_back_operations() const override { return adjoint_ ? adjoint_->operations() : 0; }
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
-  void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
-                         SimulatorScratch<Real>& scratch) const override;
-  void observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
-                    SimulatorScratch<Real>& scratch) const override;
 
  private:
-  ObservationKernels<Real> observation_;
   std::unique_ptr<Kernel<Real>> step_;
   std::unique_ptr<Kernel<Real>> adjoint_;
 };
@@ -135,26 +134,18 @@ class SubstepSimulator final : public Simulator<Real> {
  public:
   SubstepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
 
-  void observe(Rows<const Real> state, Rows<Real> observation, int lanes,
-               SimulatorScratch<Real>& scratch) const override;
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   bool differentiable() const override { return this->task().spec().differentiable; }
   int inner_rows() const override;
   int step_operations() const override;
   int pull_back_operations() const override;
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
-  void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
-                         SimulatorScratch<Real>& scratch) const override;
-  void observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
-                    SimulatorScratch<Real>& scratch) const override;
 
  private:
-  // From the state before substep 0 to the one after substep `count` − 1. State i between is row block i − 1 of
-  // `inner`, the last one goes to `last`.
-  void move(Rows<const Real> state, Rows<const Real> action, Rows<Real> inner, Rows<Real> last, int count, int lanes,
+  // All substeps. State i between is row block i − 1 of `inner`, the last one goes to `last`.
+  void move(Rows<const Real> state, Rows<const Real> action, Rows<Real> inner, Rows<Real> last, int lanes,
             SimulatorScratch<Real>& scratch) const;
 
-  ObservationKernels<Real> observation_;
   std::unique_ptr<Kernel<Real>> substep_;
   std::unique_ptr<Kernel<Real>> outcome_;
   std::unique_ptr<Kernel<Real>> substep_adjoint_;
@@ -168,16 +159,10 @@ class BlackBoxSimulator final : public Simulator<Real> {
  public:
   BlackBoxSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
 
-  void observe(Rows<const Real> state, Rows<Real> observation, int lanes,
-               SimulatorScratch<Real>& scratch) const override;
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   bool differentiable() const override { return false; }
   int step_operations() const override { return outcome_->operations(); }
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
-  void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
-                         SimulatorScratch<Real>& scratch) const override;
-  void observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
-                    SimulatorScratch<Real>& scratch) const override;
 
  private:
   struct Worker {
@@ -188,7 +173,6 @@ class BlackBoxSimulator final : public Simulator<Real> {
   std::unique_ptr<Worker> take() const;
   void put_back(std::unique_ptr<Worker> worker) const;
 
-  ObservationKernels<Real> observation_;
   std::unique_ptr<Kernel<Real>> outcome_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Worker>> idle_;  // as many as threads have stepped at once

@@ -5,8 +5,7 @@ namespace cgpo {
 
 template <class Real>
 SubstepSimulator<Real>::SubstepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend)
-    : Simulator<Real>(std::move(task), std::move(costs)),
-      observation_(this->task(), differentiable(), backend),
+    : Simulator<Real>(task, std::move(costs), task->spec().differentiable, backend),
       substep_(compile<Real>(substep_graph(this->task()), backend)),
       outcome_(compile<Real>(outcome_graph(this->task(), this->costs()), backend)) {
   if (!differentiable()) return;
@@ -32,10 +31,10 @@ int SubstepSimulator<Real>::pull_back_operations() const {
 
 template <class Real>
 void SubstepSimulator<Real>::move(Rows<const Real> state, Rows<const Real> action, Rows<Real> inner, Rows<Real> last,
-                                  int count, int lanes, SimulatorScratch<Real>& scratch) const {
+                                  int lanes, SimulatorScratch<Real>& scratch) const {
   const TaskSpec& spec = this->task().spec();
-  for (int i = 0; i < count; ++i) {
-    const Rows<Real> next = i + 1 < count ? inner.from_row(i * spec.states) : last;
+  for (int i = 0; i < spec.substeps; ++i) {
+    const Rows<Real> next = i + 1 < spec.substeps ? inner.from_row(i * spec.states) : last;
     KernelCall<Real> call(scratch);
     call.read(state, spec.states);
     call.read(action, spec.actions);
@@ -50,7 +49,7 @@ void SubstepSimulator<Real>::step(const StepBatch<Real>& batch, int lanes, Simul
   const TaskSpec& spec = this->task().spec();
   Rows<Real> inner = batch.inner;
   if (inner.data == nullptr) inner = ScratchRows<Real>(scratch, inner_rows(), lanes).take(inner_rows());
-  move(batch.state, batch.action, inner, batch.next_state, spec.substeps, lanes, scratch);
+  move(batch.state, batch.action, inner, batch.next_state, lanes, scratch);
   KernelCall<Real> call(scratch);
   call.read(batch.state, spec.states);
   call.read(batch.action, spec.actions);
@@ -76,7 +75,7 @@ void SubstepSimulator<Real>::pull_back(const AdjointBatch<Real>& batch, int lane
   if (!known) {
     const Rows<Real> between = memory.take(inner_rows());
     const Rows<Real> last = memory.take(spec.states);
-    move(batch.state, batch.action, between, last, spec.substeps, lanes, scratch);
+    move(batch.state, batch.action, between, last, lanes, scratch);
     inner = between;
     next_state = last;
   }
@@ -116,24 +115,6 @@ void SubstepSimulator<Real>::pull_back(const AdjointBatch<Real>& batch, int lane
     const Real* const part = direct.row(i);
     for (int lane = 0; lane < lanes; ++lane) sum[lane] += part[lane];
   }
-}
-
-template <class Real>
-void SubstepSimulator<Real>::observe(Rows<const Real> state, Rows<Real> observation, int lanes,
-                                     SimulatorScratch<Real>& scratch) const {
-  observation_.observe(state, observation, lanes, scratch);
-}
-
-template <class Real>
-void SubstepSimulator<Real>::observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result,
-                                               int lanes, SimulatorScratch<Real>& scratch) const {
-  observation_.pull_back(state, adjoint, result, lanes, scratch);
-}
-
-template <class Real>
-void SubstepSimulator<Real>::observe_push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result,
-                                          int lanes, SimulatorScratch<Real>& scratch) const {
-  observation_.push(state, tangent, result, lanes, scratch);
 }
 
 template class SubstepSimulator<float>;
