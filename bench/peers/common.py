@@ -73,31 +73,31 @@ def children_work():
 
 
 class Own:
-    """Our own program on the same task: training with windows of the same size and no critics."""
+    """Our own program on the same task: windows of the same size with the policy, and both gradients."""
 
     def __init__(self, program, task):
         self.program, self.task = program, task
 
-    def train(self, source, iterations):
-        """Seconds of the whole run; environment steps a second, without the first tenth; steps a second of processor
-        time, with start and logs."""
-        with tempfile.TemporaryDirectory() as folder:
-            start, work = time.perf_counter(), children_work()
-            subprocess.run(
-                [self.program, "train", self.task, "--out", folder, "--force", "--set", f'gradient.source="{source}"',
-                 f"horizon={WINDOW}", f"environments={ENVIRONMENTS}", f"iterations={iterations}"],
-                check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            wall, work = time.perf_counter() - start, children_work() - work
-            with open(os.path.join(folder, "timing.jsonl")) as lines:
-                timings = [json.loads(line) for line in lines]
-        timings, steps = timings[iterations // 10 :], ENVIRONMENTS * WINDOW
-        return wall, len(timings) * steps / sum(timing["seconds"] for timing in timings), iterations * steps / work
-
     def row(self):
         if not self.program:
             return None
-        _, gradient, gradient_core = self.train("bptt", 200)
-        return {"gradient": gradient, "gradient_core": gradient_core, "forward": self.train("zobg", 200)[1]}
+        work = children_work()
+        start = time.perf_counter()
+        text = subprocess.run([self.program, "bench", self.task, "--windows", "--json"], check=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        cores = (children_work() - work) / (time.perf_counter() - start)
+        speeds = {row["name"]: row["steps_per_second"] for row in json.loads(text)["results"]}  # the last: the best code
+        gradient = speeds[f"{self.task}-gradients"]
+        return {"gradient": gradient, "gradient_core": gradient / cores, "forward": speeds[f"{self.task}-windows"]}
+
+    def startup(self):
+        """Seconds of a whole run of one iteration, from the start of the process."""
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.perf_counter()
+            subprocess.run([self.program, "train", self.task, "--out", folder, "--force", "--set", "gradient.source=bptt",
+                            f"horizon={WINDOW}", f"environments={ENVIRONMENTS}", "iterations=1"],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            return time.perf_counter() - start
 
 
 def measure(environment, own, repeats):
@@ -127,7 +127,7 @@ def measure(environment, own, repeats):
         "turns": turns,
         "compile_forward_s": forward_compile,
         "compile_gradient_s": gradient_compile,
-        "own_startup_s": own.train("bptt", 1)[0] if own.program else None,
+        "own_startup_s": own.startup() if own.program else None,
         "finite": finite,
     }
 

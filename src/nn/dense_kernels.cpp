@@ -91,78 +91,85 @@ CGPO_INLINE Vector<double> fused(Vector<double> a, Vector<double> b, Vector<doub
 #endif
 }
 
-CGPO_INLINE int smaller(int a, int b) { return a < b ? a : b; }
+CGPO_INLINE constexpr int smaller(int a, int b) { return a < b ? a : b; }
 
 // ---- Y = W X + b -------------------------------------------------------------------------------------------------
 
 enum class Start { kZero, kBias, kAdd };  // what a chain begins with: 0, b, or what Y holds
 
-// R rows of Y, kColumnTile vectors wide. The panel is X's columns, packed: [inputs][kColumnTile] vectors. The weight of
-// row r and input k is weight[r stride + k], or weight[k stride + r] for the transposed product.
-template <class Real, int R, bool kTransposed>
-CGPO_INLINE void affine_tile(const Real* weight, std::ptrdiff_t weight_stride, const Real* bias, const Real* panel,
-                             Real* y, std::ptrdiff_t y_stride, int inputs, int columns, Start start) {
-  constexpr int kWidth = kColumnTile * kLanes<Real>;
-  Vector<Real> sum[R][kColumnTile];
-  Real edge[R][kWidth];  // stands in for Y where fewer columns than the tile's are left
-  const bool whole = columns == kWidth;
-  if (start == Start::kAdd && !whole) {
-    for (int r = 0; r < R; ++r) {
-      for (int j = 0; j < kWidth; ++j) edge[r][j] = j < columns ? y[r * y_stride + j] : Real(0);
-    }
-  }
+// R rows of Y, C vectors wide. The panel is X's columns, packed: [inputs][C] vectors. The weight of row r and input k
+// is weight[r stride + k], or weight[k stride + r] for the transposed product.
+template <class Real, int R, int C, bool kTransposed>
+void whole_tile(const Real* weight, std::ptrdiff_t weight_stride, const Real* bias, const Real* panel, Real* y,
+                std::ptrdiff_t y_stride, int inputs, Start start) {
+  constexpr int kWidth = C * kLanes<Real>;
+  Vector<Real> sum[R][C];
   CGPO_UNROLL for (int r = 0; r < R; ++r) {
-    CGPO_UNROLL for (int c = 0; c < kColumnTile; ++c) {
+    CGPO_UNROLL for (int c = 0; c < C; ++c) {
       if (start == Start::kAdd) {
-        sum[r][c] = load<Real>((whole ? y + r * y_stride : edge[r]) + c * kLanes<Real>);
+        sum[r][c] = load<Real>(y + r * y_stride + c * kLanes<Real>);
       } else {
         sum[r][c] = start == Start::kBias ? broadcast(bias[r]) : Vector<Real>{};
       }
     }
   }
   for (int k = 0; k < inputs; ++k) {
-    Vector<Real> x[kColumnTile];
-    CGPO_UNROLL for (int c = 0; c < kColumnTile; ++c) x[c] = load<Real>(panel + k * kWidth + c * kLanes<Real>);
+    Vector<Real> x[C];
+    CGPO_UNROLL for (int c = 0; c < C; ++c) x[c] = load<Real>(panel + k * kWidth + c * kLanes<Real>);
     CGPO_UNROLL for (int r = 0; r < R; ++r) {
       const Vector<Real> w = broadcast(kTransposed ? weight[k * weight_stride + r] : weight[r * weight_stride + k]);
-      CGPO_UNROLL for (int c = 0; c < kColumnTile; ++c) sum[r][c] = fused(w, x[c], sum[r][c]);
+      CGPO_UNROLL for (int c = 0; c < C; ++c) sum[r][c] = fused(w, x[c], sum[r][c]);
     }
   }
   CGPO_UNROLL for (int r = 0; r < R; ++r) {
-    Real* to = whole ? y + r * y_stride : edge[r];
-    CGPO_UNROLL for (int c = 0; c < kColumnTile; ++c) store<Real>(to + c * kLanes<Real>, sum[r][c]);
+    CGPO_UNROLL for (int c = 0; c < C; ++c) store<Real>(y + r * y_stride + c * kLanes<Real>, sum[r][c]);
   }
-  if (!whole) {
+}
+
+template <class Real, int R, int C, bool kTransposed>
+CGPO_INLINE void affine_tile(const Real* weight, std::ptrdiff_t weight_stride, const Real* bias, const Real* panel,
+                             Real* y, std::ptrdiff_t y_stride, int inputs, int columns, Start start) {
+  constexpr int kWidth = C * kLanes<Real>;
+  if (columns < kWidth) {  // the same into a tile of its own, of which Y takes what it has room for
+    Real edge[R * kWidth];
     for (int r = 0; r < R; ++r) {
-      for (int j = 0; j < columns; ++j) y[r * y_stride + j] = edge[r][j];
+      for (int j = 0; j < kWidth; ++j) {
+        edge[r * kWidth + j] = start == Start::kAdd && j < columns ? y[r * y_stride + j] : Real(0);
+      }
     }
+    whole_tile<Real, R, C, kTransposed>(weight, weight_stride, bias, panel, edge, kWidth, inputs, start);
+    for (int r = 0; r < R; ++r) {
+      for (int j = 0; j < columns; ++j) y[r * y_stride + j] = edge[r * kWidth + j];
+    }
+  } else {
+    whole_tile<Real, R, C, kTransposed>(weight, weight_stride, bias, panel, y, y_stride, inputs, start);
   }
 }
 
 // The last rows, fewer than a tile: finds the R that was left over.
-template <class Real, int R, bool kTransposed>
+template <class Real, int R, int C, bool kTransposed>
 void affine_rest(int rows, const Real* weight, std::ptrdiff_t weight_stride, const Real* bias, const Real* panel,
                  Real* y, std::ptrdiff_t y_stride, int inputs, int columns, Start start) {
   if constexpr (R > 0) {
     if (rows == R) {
-      affine_tile<Real, R, kTransposed>(weight, weight_stride, bias, panel, y, y_stride, inputs, columns, start);
+      affine_tile<Real, R, C, kTransposed>(weight, weight_stride, bias, panel, y, y_stride, inputs, columns, start);
     } else {
-      affine_rest<Real, R - 1, kTransposed>(rows, weight, weight_stride, bias, panel, y, y_stride, inputs, columns,
-                                            start);
+      affine_rest<Real, R - 1, C, kTransposed>(rows, weight, weight_stride, bias, panel, y, y_stride, inputs, columns,
+                                               start);
     }
   }
 }
 
 // Copies `inputs` rows of `columns` columns side by side; missing columns are 0. Rows of a batch often lie a power of
 // two apart and would fall into the same few cache sets; in the panel they do not.
-template <class Real>
+template <class Real, int C>
 void pack_panel(const Real* x, std::ptrdiff_t x_stride, int inputs, int columns, Real* panel) {
-  constexpr int kWidth = kColumnTile * kLanes<Real>;
+  constexpr int kWidth = C * kLanes<Real>;
   for (int k = 0; k < inputs; ++k) {
     const Real* from = x + k * x_stride;
     Real* to = panel + k * kWidth;
     if (columns == kWidth) {
-      CGPO_UNROLL for (int c = 0; c < kColumnTile; ++c) {
+      CGPO_UNROLL for (int c = 0; c < C; ++c) {
         store<Real>(to + c * kLanes<Real>, load<Real>(from + c * kLanes<Real>));
       }
     } else {
@@ -171,31 +178,50 @@ void pack_panel(const Real* x, std::ptrdiff_t x_stride, int inputs, int columns,
   }
 }
 
+// All rows of Y at `columns` columns, at most C vectors of them.
+template <class Real, int C, bool kTransposed>
+void column_product(const Real* weight, std::ptrdiff_t weight_stride, const Real* bias, const Real* x,
+                    std::ptrdiff_t x_stride, Real* y, std::ptrdiff_t y_stride, int outputs, int inputs, int columns,
+                    Start start) {
+  alignas(64) Real panel[kPanelInputs * C * kLanes<Real>];
+  int k = 0;
+  do {  // at least once: with no inputs Y is still b
+    const int depth = smaller(kPanelInputs, inputs - k);
+    const Start begin = k == 0 ? start : Start::kAdd;
+    pack_panel<Real, C>(x + k * x_stride, x_stride, depth, columns, panel);
+    const Real* w = weight + k * (kTransposed ? weight_stride : 1);
+    const auto bias_of = [&](int r) { return begin == Start::kBias ? bias + r : nullptr; };
+    int row = 0;
+    for (; row + kRowTile <= outputs; row += kRowTile) {
+      affine_tile<Real, kRowTile, C, kTransposed>(w + row * (kTransposed ? 1 : weight_stride), weight_stride,
+                                                  bias_of(row), panel, y + row * y_stride, y_stride, depth, columns,
+                                                  begin);
+    }
+    affine_rest<Real, kRowTile - 1, C, kTransposed>(outputs - row, w + row * (kTransposed ? 1 : weight_stride),
+                                                    weight_stride, bias_of(row), panel, y + row * y_stride, y_stride,
+                                                    depth, columns, begin);
+    k += depth;
+  } while (k < inputs);
+}
+
 template <class Real, bool kTransposed>
 void product(const Real* weight, std::ptrdiff_t weight_stride, const Real* bias, Rows<const Real> x, Rows<Real> y,
              int outputs, int inputs, int samples, Start start) {
+  const auto at = [&]<int C>(int column, int columns) {
+    column_product<Real, C, kTransposed>(weight, weight_stride, bias, x.data + column, x.stride, y.data + column,
+                                         y.stride, outputs, inputs, columns, start);
+  };
   constexpr int kWidth = kColumnTile * kLanes<Real>;
-  alignas(64) Real panel[kPanelInputs * kWidth];
-  for (int column = 0; column < samples; column += kWidth) {
-    const int columns = smaller(kWidth, samples - column);
-    int k = 0;
-    do {  // at least once: with no inputs Y is still b
-      const int depth = smaller(kPanelInputs, inputs - k);
-      const Start begin = k == 0 ? start : Start::kAdd;
-      pack_panel(x.data + k * x.stride + column, x.stride, depth, columns, panel);
-      const Real* w = weight + k * (kTransposed ? weight_stride : 1);
-      const auto bias_of = [&](int r) { return begin == Start::kBias ? bias + r : nullptr; };
-      int row = 0;
-      for (; row + kRowTile <= outputs; row += kRowTile) {
-        affine_tile<Real, kRowTile, kTransposed>(w + row * (kTransposed ? 1 : weight_stride), weight_stride,
-                                                 bias_of(row), panel, y.data + row * y.stride + column, y.stride, depth,
-                                                 columns, begin);
-      }
-      affine_rest<Real, kRowTile - 1, kTransposed>(outputs - row, w + row * (kTransposed ? 1 : weight_stride),
-                                                   weight_stride, bias_of(row), panel, y.data + row * y.stride + column,
-                                                   y.stride, depth, columns, begin);
-      k += depth;
-    } while (k < inputs);
+  int column = 0;
+  for (; column + kWidth <= samples; column += kWidth) at.template operator()<kColumnTile>(column, kWidth);
+  // What is left in as few vectors as hold it: a block of 32 environments is two of AVX-512's.
+  const int rest = samples - column;
+  if (rest > 2 * kLanes<Real>) {
+    at.template operator()<kColumnTile>(column, rest);
+  } else if (rest > kLanes<Real>) {
+    at.template operator()<smaller(2, kColumnTile)>(column, rest);
+  } else if (rest > 0) {
+    at.template operator()<1>(column, rest);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace cgpo {
 namespace {
@@ -17,6 +18,7 @@ class BlockRollout {
         environments_(environments),
         deterministic_(deterministic),
         block_(block),
+        memory_(block.memory),
         spec_(simulator.task().spec()) {}
 
   void run() {
@@ -43,11 +45,14 @@ class BlockRollout {
     std::fill(block_.paper_sums.begin(), block_.paper_sums.end(), 0.0);
     block_.moments.clear();
     block_.simulated = 0;
-    keep_.assign(static_cast<std::size_t>(lanes()), 1);
-    reward_paper_.resize(static_cast<std::size_t>(lanes()));
-    ended_.resize(static_cast<std::size_t>(lanes()));
-    units_.resize(actor_.policy.unit_count(), lanes());
-    std::vector<double> state(static_cast<std::size_t>(spec_.states));
+    memory_.keep.assign(static_cast<std::size_t>(lanes()), 1);
+    memory_.stray.resize(static_cast<std::size_t>(lanes()));
+    memory_.whole = true;
+    memory_.reward_paper.resize(static_cast<std::size_t>(lanes()));
+    memory_.ended.resize(static_cast<std::size_t>(lanes()));
+    if (memory_.units.rows() != actor_.policy.unit_count()) memory_.units.resize(actor_.policy.unit_count(), lanes());
+    memory_.start.resize(static_cast<std::size_t>(spec_.states));
+    std::vector<double>& state = memory_.start;
     for (int lane = 0; lane < lanes(); ++lane) {
       RandomStream random(key_.seed, key_.reset, key_.iteration, stream_of(lane));
       // Step 1 of the first environment: a stream that no reset draws from, since those are step 0.
@@ -59,12 +64,12 @@ class BlockRollout {
       for (int i = 0; i < spec_.states; ++i)
         block_.states.view().row(i)[lane] = static_cast<Real>(state[static_cast<std::size_t>(i)]);
     }
-    simulator_.observe(block_.states.view(), block_.observations.view(), lanes(), scratch_);
+    simulator_.observe(block_.states.view(), block_.observations.view(), lanes(), memory_.simulator);
   }
 
   // Whether any environment still counts for any signal.
   bool running() const {
-    return std::any_of(keep_.begin(), keep_.end(), [](std::uint8_t flag) { return flag != 0; });
+    return std::any_of(memory_.keep.begin(), memory_.keep.end(), [](std::uint8_t flag) { return flag != 0; });
   }
 
   void normalise(int t) {
@@ -76,7 +81,7 @@ class BlockRollout {
   void act(int t) {
     const int column = block_.column(t);
     normalise(t);
-    block_.moments.add(std::as_const(block_.observations).view().from_column(column), lanes(), keep_.data());
+    block_.moments.add(std::as_const(block_.observations).view().from_column(column), lanes(), memory_.keep.data());
     Rows<Real> noise = block_.noise.view().from_column(column);
     for (int lane = 0; lane < lanes(); ++lane) {
       RandomStream random(key_.seed, key_.noise, key_.iteration, stream_of(lane), static_cast<std::uint32_t>(t));
@@ -84,7 +89,7 @@ class BlockRollout {
         noise.row(a)[lane] = deterministic_ ? Real(0) : static_cast<Real>(random.normal());
     }
     actor_.policy.forward(actor_.parameters, std::as_const(block_.inputs).view().from_column(column), noise,
-                          units_.view(), block_.actions.view().from_column(column), lanes());
+                          memory_.units.view(), block_.actions.view().from_column(column), lanes());
   }
 
   void step(int t) {
@@ -95,26 +100,30 @@ class BlockRollout {
                      .next_state = block_.states.view().from_column(next),
                      .observation = block_.observations.view().from_column(next),
                      .signals = block_.signals.view().from_column(column),
-                     .reward_paper = reward_paper_.data(),
-                     .ended = ended_.data(),
+                     .reward_paper = memory_.reward_paper.data(),
+                     .ended = memory_.ended.data(),
                      .inner = block_.inner.rows() > 0 ? block_.inner.view().from_column(column) : Rows<Real>()},
-                    lanes(), scratch_);
+                    lanes(), memory_.simulator);
   }
 
-  bool finite(int t, int lane) const {
-    const int column = block_.column(t) + lane;
-    const int next = block_.column(t + 1) + lane;
+  // Marks the lanes that left the finite numbers or the task's bound; whether there are any.
+  bool find_strays(int t) {
+    std::uint8_t* const stray = memory_.stray.data();
+    std::fill_n(stray, lanes(), std::uint8_t{0});
     const auto bound = static_cast<Real>(spec_.divergence_bound);
-    for (int i = 0; i < spec_.states; ++i) {  // written so that NaN fails too
-      if (!(std::abs(block_.states.view().row(i)[next]) <= bound)) return false;
-    }
-    for (int i = 0; i < spec_.observations; ++i) {
-      if (!std::isfinite(block_.observations.view().row(i)[next])) return false;
-    }
-    for (int k = 0; k < simulator_.signals(); ++k) {
-      if (!std::isfinite(block_.signals.view().row(k)[column])) return false;
-    }
-    return true;
+    const auto check_rows = [&](const RowStore<Real>& rows, int column, Real largest) {
+      for (int i = 0; i < rows.rows(); ++i) {
+        const Real* const row = rows.view().row(i) + column;
+        for (int lane = 0; lane < lanes(); ++lane) {
+          stray[lane] |=
+              static_cast<std::uint8_t>(!(std::abs(row[lane]) <= largest));  // written so that NaN strays too
+        }
+      }
+    };
+    check_rows(block_.states, block_.column(t + 1), bound);
+    check_rows(block_.observations, block_.column(t + 1), std::numeric_limits<Real>::max());
+    check_rows(block_.signals, block_.column(t), std::numeric_limits<Real>::max());
+    return std::any_of(stray, stray + lanes(), [](std::uint8_t flag) { return flag != 0; });
   }
 
   void freeze(int t, int lane) {
@@ -128,27 +137,49 @@ class BlockRollout {
 
   // Books what the step brought: divergence, sums, the episode's end.
   void close(int t) {
+    const bool strays = find_strays(t);
+    const bool ends =
+        std::any_of(memory_.ended.begin(), memory_.ended.end(), [](Real flag) { return flag != Real(0); });
+    memory_.whole = memory_.whole && !strays && !ends;
+    if (memory_.whole) {
+      add_signals(t);
+    } else {
+      for (int lane = 0; lane < lanes(); ++lane) close_lane(t, lane);
+    }
+  }
+
+  // Every lane counts for every signal.
+  void add_signals(int t) {
+    for (int k = 0; k < simulator_.signals(); ++k) {
+      const Real* const signal = block_.signals.view().row(k) + block_.column(t);
+      double* const sum = block_.sums.data() + std::ptrdiff_t{k} * lanes();
+      for (int lane = 0; lane < lanes(); ++lane) sum[lane] += static_cast<double>(signal[lane]);
+    }
     for (int lane = 0; lane < lanes(); ++lane) {
       const auto l = static_cast<std::size_t>(lane);
-      if (block_.diverged[l] == 0 && !finite(t, lane)) block_.diverged[l] = 1;
-      if (block_.diverged[l] != 0) {
-        freeze(t, lane);
-        keep_[l] = 0;
-        continue;
-      }
-      for (int k = 0; k < simulator_.signals(); ++k) {
-        Real& signal = block_.signals.view().row(k)[block_.column(t) + lane];
-        if (!counts(block_, simulator_.stops_at_end(k), t, lane)) signal = Real(0);
-        block_.sums[static_cast<std::size_t>(k * lanes() + lane)] += static_cast<double>(signal);
-      }
-      if (counts(block_, simulator_.stops_at_end(0), t, lane))
-        block_.paper_sums[l] += static_cast<double>(reward_paper_[l]);
-      if (ended_[l] != Real(0) && t + 1 < block_.length[l]) block_.length[l] = t + 1;
-      bool any = false;
-      for (int k = 0; k < simulator_.signals(); ++k)
-        any = any || counts(block_, simulator_.stops_at_end(k), t + 1, lane);
-      keep_[l] = any ? 1 : 0;
+      block_.paper_sums[l] += static_cast<double>(memory_.reward_paper[l]);
     }
+  }
+
+  void close_lane(int t, int lane) {
+    const auto l = static_cast<std::size_t>(lane);
+    if (memory_.stray[l] != 0) block_.diverged[l] = 1;
+    if (block_.diverged[l] != 0) {
+      freeze(t, lane);
+      memory_.keep[l] = 0;
+      return;
+    }
+    for (int k = 0; k < simulator_.signals(); ++k) {
+      Real& signal = block_.signals.view().row(k)[block_.column(t) + lane];
+      if (!counts(block_, simulator_.stops_at_end(k), t, lane)) signal = Real(0);
+      block_.sums[static_cast<std::size_t>(k * lanes() + lane)] += static_cast<double>(signal);
+    }
+    if (counts(block_, simulator_.stops_at_end(0), t, lane))
+      block_.paper_sums[l] += static_cast<double>(memory_.reward_paper[l]);
+    if (memory_.ended[l] != Real(0) && t + 1 < block_.length[l]) block_.length[l] = t + 1;
+    bool any = false;
+    for (int k = 0; k < simulator_.signals(); ++k) any = any || counts(block_, simulator_.stops_at_end(k), t + 1, lane);
+    memory_.keep[l] = any ? 1 : 0;
   }
 
   const Simulator<Real>& simulator_;
@@ -157,12 +188,8 @@ class BlockRollout {
   int environments_;  // of the whole batch
   bool deterministic_;
   TrajectoryBlock<Real>& block_;
+  RolloutMemory<Real>& memory_;
   const TaskSpec& spec_;
-  SimulatorScratch<Real> scratch_;
-  RowStore<Real> units_;
-  std::vector<std::uint8_t> keep_;  // environments that still count for some signal
-  std::vector<Real> reward_paper_;
-  std::vector<Real> ended_;
 };
 
 }  // namespace

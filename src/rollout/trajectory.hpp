@@ -14,6 +14,19 @@ namespace cgpo {
 // Whether a rollout keeps what the adjoint sweep needs and could compute again at the price of a second forward pass.
 enum class Keep : std::uint8_t { kInner, kOutcome };
 
+// What collecting a block's episodes works with; made once, so that collecting again allocates nothing.
+template <class Real>
+struct RolloutMemory {
+  SimulatorScratch<Real> simulator;
+  RowStore<Real> units;             // of the policy
+  std::vector<std::uint8_t> keep;   // environments that still count for some signal
+  std::vector<std::uint8_t> stray;  // environments whose last step was not finite
+  bool whole = true;                // none has ended or diverged yet
+  std::vector<Real> reward_paper;
+  std::vector<Real> ended;
+  std::vector<double> start;
+};
+
 // The episodes of one block of environments. Rows are quantities; the column of step t and lane i is t·B + i, B lanes.
 template <class Real>
 struct TrajectoryBlock {
@@ -35,6 +48,7 @@ struct TrajectoryBlock {
   std::vector<double> sums;        // [1+m × B], of each signal over the episode
   std::vector<double> paper_sums;  // [B]
   Moments moments;                 // of the observations in which the policy acted
+  RolloutMemory<Real> memory;      // of collect()
 
   int lanes() const { return environments.size; }
   int column(int t) const { return t * environments.size; }

@@ -6,8 +6,9 @@
 #include <optional>
 #include <thread>
 
-#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/algorithms/actor_critic.hpp"
 #include "cgpo/base/aligned.hpp"
+#include "cgpo/gradient/first_order.hpp"
 #include "cgpo/kernel/peak.hpp"
 #include "cgpo/run/configuration.hpp"
 #include "cgpo/run/run_log.hpp"
@@ -36,6 +37,9 @@ double fastest(Call call, double enough = 0.15) {
   }
   return best;
 }
+
+constexpr int kPeerEnvironments = 256;
+constexpr int kPeerWindow = 10;
 
 struct BenchRow {
   std::string name;
@@ -170,10 +174,42 @@ double training_steps_per_second(const std::string& task, Backend backend, int t
   return static_cast<double>(steps - first) / seconds_since(start);
 }
 
-std::vector<BenchRow> time_task(const std::string& name, bool training, int threads) {
-  std::vector<BenchRow> rows;
-  const std::shared_ptr<const Task> task = make_task_by_name(name);
-  if (!task->spec().differentiable) return rows;
+// Short windows from new starts, at the size that bench/peers gives to others: N episodes of h steps with the policy
+// (forward), and both gradients by its weights. Neither critics nor updates.
+struct WindowTiming {
+  double forward_per_second = 0.0;
+  double gradients_per_second = 0.0;
+};
+WindowTiming time_windows(const std::string& task, Backend backend, int threads) {
+  ConfigurationRequest request;
+  request.task = task;
+  Configuration configuration = resolve_configuration(request);
+  configuration.settings.kernel.backend = backend;
+  configuration.settings.environments = kPeerEnvironments;
+  configuration.settings.horizon = kPeerWindow;
+  ThreadPool pool(threads);
+  ActorCritic<float> parts({make_task(configuration), configuration.settings, configuration.seed, &pool});
+  FirstOrderGradient<float> gradient(*parts.simulator, parts.policy, parts.batch, /*window=*/0);
+  parts.warm_up_normaliser();
+  const auto per_second = [](auto call) {
+    call();
+    int count = 0;
+    const auto start = Clock::now();
+    while (seconds_since(start) < 1.0) {
+      call();
+      ++count;
+    }
+    return count * double{kPeerEnvironments} * kPeerWindow / seconds_since(start);
+  };
+  int iteration = 0;
+  return {.forward_per_second = per_second([&] { parts.collect_episodes(iteration++); }),
+          .gradients_per_second = per_second([&] {
+            parts.collect_episodes(iteration++);
+            gradient.estimate(parts.batch, parts.actor(), {}, pool);
+          })};
+}
+
+void time_kernels(const std::string& name, const std::shared_ptr<const Task>& task, std::vector<BenchRow>& rows) {
   std::optional<MujocoTiming> mujoco;
   if (const Robot* robot = task->find_robot()) mujoco = time_mujoco(*task, *robot);
   for (const Backend backend : available_backends()) {
@@ -197,14 +233,27 @@ std::vector<BenchRow> time_task(const std::string& name, bool training, int thre
     }
     rows.push_back(row);
   }
-  if (!training) return rows;
-  for (const Backend backend : available_backends()) {
-    rows.push_back({.name = name + "-train",
+}
+
+void time_task(const std::string& name, const BenchRequest& request, int threads, std::vector<BenchRow>& rows) {
+  const std::shared_ptr<const Task> task = make_task_by_name(name);
+  if (!task->spec().differentiable) return;
+  if (request.kernels) time_kernels(name, task, rows);
+  const auto add = [&](const char* kind, Backend backend, double speed) {
+    rows.push_back({.name = name + kind,
                     .backend = std::string(backend_name(backend)),
                     .threads = threads,
-                    .steps_per_second = training_steps_per_second(name, backend, threads)});
+                    .steps_per_second = speed});
+  };
+  for (const Backend backend : available_backends()) {
+    if (!request.windows) break;
+    const WindowTiming windows = time_windows(name, backend, threads);
+    add("-windows", backend, windows.forward_per_second);
+    add("-gradients", backend, windows.gradients_per_second);
   }
-  return rows;
+  for (const Backend backend : available_backends()) {
+    if (request.training) add("-train", backend, training_steps_per_second(name, backend, threads));
+  }
 }
 
 Json to_json(const BenchRow& row) {
@@ -248,7 +297,10 @@ void print(const std::vector<BenchRow>& rows) {
   fmt::print(
       "\nKernels: one thread, blocks of 32 environments in single precision, per environment and substep; gradients of "
       "the\nreward and one cost. The bound is one multiply–add for each operation, forwards / backwards. MuJoCo: "
-      "mj_step, and its\nfinite-difference derivatives, along random motion. -train: whole iterations of CGPO.\n");
+      "mj_step, and its\nfinite-difference derivatives, along random motion. -windows: {} episodes of {} steps with "
+      "the policy; -gradients: the same, and both gradients "
+      "by\nthe policy's weights. -train: whole iterations of CGPO.\n",
+      kPeerEnvironments, kPeerWindow);
 }
 
 }  // namespace
@@ -263,7 +315,7 @@ int bench_command(const BenchRequest& request) {
   std::vector<BenchRow> rows;
   for (const std::string& name : names) {
     fmt::print(stderr, "{} …\n", name);
-    for (BenchRow& row : time_task(name, request.training, threads)) rows.push_back(std::move(row));
+    time_task(name, request, threads, rows);
   }
   if (request.json) {
     Json result;

@@ -8,7 +8,9 @@ namespace cgpo {
 
 struct BenchRequest {
   std::vector<std::string> tasks;  // none: all of the program's own
-  bool training = true;            // whole iterations too
+  bool kernels = true;             // the simulation alone, beside MuJoCo
+  bool windows = true;             // short windows with the policy, and their gradients
+  bool training = true;            // whole iterations
   bool json = false;
 };
 

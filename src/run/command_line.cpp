@@ -173,16 +173,23 @@ Command add_check(CLI::App& root) {
 Command add_bench(CLI::App& root) {
   struct Arguments {
     BenchRequest request;
-    bool kernels_only = false;
+    bool kernels = false, windows = false, training = false;
   };
   const auto arguments = std::make_shared<Arguments>();
   CLI::App* app = root.add_subcommand("bench", "how fast this machine simulates and trains, beside MuJoCo");
   app->add_option("TASK", arguments->request.tasks, "tasks to time (all)");
-  app->add_flag("--kernels", arguments->kernels_only, "the simulation only, no training");
+  app->add_flag("--kernels", arguments->kernels, "only the simulation, beside MuJoCo");
+  app->add_flag("--windows", arguments->windows, "only short windows with a policy, and their gradients");
+  app->add_flag("--training", arguments->training, "only whole iterations");
   add_json(*app, arguments->request.json);
   return {app, [arguments] {
-            arguments->request.training = !arguments->kernels_only;
-            return bench_command(arguments->request);
+            const auto& [request, kernels, windows, training] = *arguments;
+            if (kernels || windows || training) {
+              arguments->request.kernels = kernels;
+              arguments->request.windows = windows;
+              arguments->request.training = training;
+            }
+            return bench_command(request);
           }};
 }
 

@@ -51,10 +51,10 @@ struct Ant {
     const double length = std::sqrt(sum_of_squares(std::span<const double>(quaternion)));
     for (double& x : quaternion) x /= length;
     if (!reset_lift) return;
-    const RobotState<double> robot(*body.model, std::span<const double>(state));
+    const Kinematics<double> places = RobotState<double>(*body.model, std::span<const double>(state)).kinematics();
     double lowest = 0.0;
     for (const ContactPoint& foot : body.model->contacts) {
-      lowest = std::min(lowest, robot.position(foot.body, foot.body_position)[2] - foot.radius);
+      lowest = std::min(lowest, point_position(*body.model, places, foot.body, foot.body_position)[2] - foot.radius);
     }
     q[2] -= lowest;
   }
