@@ -24,6 +24,7 @@ Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, 
   normaliser.load(checkpoint, "normaliser");
 
   Evaluation result;
+  result.lattice = spec.lattice_starts ? kEpisodesAtOnce : 0;
   result.costs.resize(constraints.costs.size());
   for (int begin = 0; begin < episodes; begin += kEpisodesAtOnce) {
     Batch<float> batch(*simulator, std::min(kEpisodesAtOnce, episodes - begin),

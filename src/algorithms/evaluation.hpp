@@ -13,6 +13,7 @@ struct Evaluation {
   std::vector<double> returns_paper;
   std::vector<std::vector<double>> costs;  // [cost][episode]
   std::vector<double> lengths;
+  int lattice = 0;  // episodes in a row whose starts were spread over a lattice (base/statistics); 0: independent
   int diverged = 0;
 };
 

@@ -25,6 +25,7 @@ RadiusTestResult test_radius(const Prediction& predicted, double return_now, con
   const double scale =
       std::max({std::abs(predicted.return_before), std::abs(predicted.return_after), std::abs(return_now)});
   result.rho = ratio(return_now - predicted.return_before, predicted.return_after - predicted.return_before, scale);
+  result.rho_sure = result.rho;
   result.zeta = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < limits.size(); ++i) {
     if (std::isinf(limits[i])) continue;  // no constraint
@@ -36,13 +37,17 @@ RadiusTestResult test_radius(const Prediction& predicted, double return_now, con
 }
 
 RadiusTestResult test_radius_one_sided(const Prediction& predicted, const Outcome& outcome,
-                                       const std::vector<double>& limits) {
+                                       const std::vector<double>& limits, double growth_se) {
   RadiusTestResult result;
   const double promised = predicted.return_after - predicted.return_before;
-  const double missing = predicted.return_after - outcome.return_now - outcome.return_se;
+  const double missing = predicted.return_after - outcome.return_now;
   const double scale =
       std::max({std::abs(predicted.return_before), std::abs(predicted.return_after), std::abs(outcome.return_now)});
-  if (!(missing <= 0.0)) result.rho = 1.0 - ratio(missing, std::abs(promised), scale);  // a NaN stays
+  const auto kept = [&](double lost) {  // a NaN stays
+    return lost <= 0.0 ? 1.0 : 1.0 - ratio(lost, std::abs(promised), scale);
+  };
+  result.rho = kept(missing - outcome.return_se);
+  result.rho_sure = kept(missing + growth_se * outcome.return_se);
   for (std::size_t i = 0; i < limits.size(); ++i) {
     if (std::isinf(limits[i])) continue;  // no constraint
     const double margin = predicted.margins[i];
@@ -57,7 +62,7 @@ RadiusTestResult test_radius_one_sided(const Prediction& predicted, const Outcom
 std::optional<RadiusTestResult> AdaptiveRadius::observe(const Outcome& outcome, const std::vector<double>& limits) {
   if (!expected_) return std::nullopt;
   const bool one_sided = settings_.test == RadiusTest::kOneSided || settings_.test == RadiusTest::kPaired;
-  const RadiusTestResult result = one_sided ? test_radius_one_sided(*expected_, outcome, limits)
+  const RadiusTestResult result = one_sided ? test_radius_one_sided(*expected_, outcome, limits, settings_.growth_se)
                                             : test_radius(*expected_, outcome.return_now, outcome.costs_now, limits);
   expected_.reset();
   if (settings_.test == RadiusTest::kFixed) return result;
@@ -68,7 +73,7 @@ std::optional<RadiusTestResult> AdaptiveRadius::observe(const Outcome& outcome, 
       shrink();
       shrink();
     }
-  } else if (result.rho >= settings_.eta_high && result.zeta >= settings_.eta_high) {
+  } else if (result.rho_sure >= settings_.eta_high && result.zeta >= settings_.eta_high) {
     value_ = std::min(settings_.grow * value_, settings_.upper);
   }
   return result;

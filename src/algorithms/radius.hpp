@@ -27,8 +27,9 @@ struct Outcome {
 };
 
 struct RadiusTestResult {
-  double rho = 1.0;   // realised / predicted change of the return
-  double zeta = 1.0;  // smallest (distance to the limit) / (error of the cost's prediction)
+  double rho = 1.0;       // realised / predicted change of the return
+  double rho_sure = 1.0;  // the same, less what chance may have added
+  double zeta = 1.0;      // smallest (distance to the limit) / (error of the cost's prediction)
 };
 
 // ρ = (J_R(θ_k) − J_R(θ_{k+1})) / (Ĵ_R(θ_k) − Ĵ_R(θ_{k+1})),  ζ = min_i |b_i − J_Ci| / |J_Ci − Ĵ_Ci|.
@@ -40,9 +41,11 @@ RadiusTestResult test_radius(const Prediction& predicted, double return_now, con
 // ρ' = 1 − max(0, predicted − realised) / |predicted| of the return's change,
 // ζ' = min_i 1 − max(0, J_Ci − max(Ĵ_Ci, b_i − margin_i)) / max(margin_i, |b_i| / 100):
 // 1 as long as a cost stays where the step aimed at, 0 when all of the margin is used up.
-// What chance explains (one standard error) is not held against a step.
+// What chance explains (one standard error) is not held against a step. Nor does it speak for one: ρ' counts
+// `growth_se` standard errors as missing where a longer radius is asked for, else steps whose gain drowns in noise
+// would lengthen it without end.
 RadiusTestResult test_radius_one_sided(const Prediction& predicted, const Outcome& outcome,
-                                       const std::vector<double>& limits);
+                                       const std::vector<double>& limits, double growth_se);
 
 // Whether the outcome is worse than predicted by more than `factor` times the predicted change and beyond what chance
 // explains (three standard errors): the return too low, or a cost too high and above its limit.

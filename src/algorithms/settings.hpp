@@ -50,6 +50,7 @@ struct RadiusSettings {
   double margin = 0.02;    // aim below the limit by this share of max(|b|, 1)
   double margin_se = 1.0;  // and by this many standard errors of J_C
   double retreat = 3.0;    // a step that misses its prediction by this many times the predicted change is taken back
+  double growth_se = 1.0;  // the radius grows if the return's change, less this many standard errors, is good enough
   bool sidestep = false;   // whether a broken constraint leaves room for a step along it
   double cutoff =
       0.01;  // drop the part of the step along the constraint if reward and cost gradients are this parallel

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/statistics.hpp"
 #include "cgpo/run/progress.hpp"
 #include "cgpo/run/run_folder.hpp"
 
@@ -55,15 +56,12 @@ std::string overall_sentence(const EvaluationReport& report) {
 
 }  // namespace
 
-Estimate estimate_mean(const std::vector<double>& samples) {
-  const auto count = static_cast<double>(samples.size());
+Estimate estimate_mean(const std::vector<double>& samples, int lattice) {
   if (samples.empty()) return {kNan, kNan};
   double sum = 0.0;
   for (const double sample : samples) sum += sample;
-  const double mean = sum / count;
-  double squares = 0.0;
-  for (const double sample : samples) squares += (sample - mean) * (sample - mean);
-  return {mean, samples.size() < 2 ? kNan : std::sqrt(squares / (count - 1.0) / count)};
+  return {sum / static_cast<double>(samples.size()),
+          lattice > 0 ? standard_error_of_lattice(samples, lattice) : standard_error(samples)};
 }
 
 Verdict CostReport::verdict() const {
@@ -76,13 +74,13 @@ EvaluationReport summarise(const Evaluation& evaluation, const Constraints& cons
   EvaluationReport report;
   report.episodes = static_cast<int>(evaluation.returns.size());
   report.diverged = evaluation.diverged;
-  report.return_optimised = estimate_mean(evaluation.returns);
-  report.return_paper = estimate_mean(evaluation.returns_paper);
+  report.return_optimised = estimate_mean(evaluation.returns, evaluation.lattice);
+  report.return_paper = estimate_mean(evaluation.returns_paper, evaluation.lattice);
   report.episode_length = estimate_mean(evaluation.lengths).mean;
   report.feasible = report.episodes > 0;
   for (std::size_t i = 0; i < constraints.names.size(); ++i) {
     const std::vector<double>& samples = evaluation.costs[i];
-    CostReport cost{constraints.names[i], estimate_mean(samples), constraints.limits[i]};
+    CostReport cost{constraints.names[i], estimate_mean(samples, evaluation.lattice), constraints.limits[i]};
     const auto over = std::count_if(samples.begin(), samples.end(), [&](double sample) { return sample > cost.limit; });
     cost.violation_rate = static_cast<double>(over) / static_cast<double>(samples.size());
     report.feasible = report.feasible && cost.estimate.mean <= cost.limit;

@@ -19,7 +19,8 @@ struct Estimate {
   double high() const { return mean + 1.96 * se; }
 };
 
-Estimate estimate_mean(const std::vector<double>& samples);  // without samples all is NaN
+// Without samples all is NaN. lattice: as in Evaluation.
+Estimate estimate_mean(const std::vector<double>& samples, int lattice = 0);
 
 enum class Verdict { kHolds, kTooClose, kExceeded };  // the limit lies above, inside, below the confidence interval
 

@@ -37,10 +37,9 @@ struct Reacher {
                                                              : "100 |tip − target|²";
     spec.costs = {{.name = "position", .limit = reading == Reading::kNotTooClose ? -400.0 : 400.0, .meaning = meaning},
                   {.name = "energy", .limit = 10.0, .standard = false, .meaning = "Σ a²"}};
-    // A light arm: actions move little, so steps may be longer. Stratified targets make the printed standard error
-    // several times too large.
-    spec.defaults = {
-        {"iterations", "100"}, {"radius.initial", "1e-2"}, {"radius.upper", "1e-1"}, {"radius.margin_se", "0.3"}};
+    spec.lattice_starts = stratified;
+    // A light arm: actions move little, so steps may be longer.
+    spec.defaults = {{"iterations", "100"}, {"radius.initial", "1e-2"}, {"radius.upper", "1e-1"}};
     spec.paper = paper_defaults(300, 128, 1e-2, 1e-4, 1e-1);
     return spec;
   }
@@ -52,15 +51,16 @@ struct Reacher {
   }
 
   // An episode's cost depends much on its target. So the batch's N targets are the lattice (i/N, i/φ) of radii and
-  // directions, moved round by a random shift of both: one target in every Nth of the radii, and directions that the
-  // golden ratio φ spreads evenly for any N. The shift makes each of them uniform, so means stay unbiased.
+  // directions, moved round by a random shift of both: radii up and down in equal steps, and directions that the golden
+  // ratio φ spreads evenly for any N. The shift makes each of them uniform, so means stay unbiased.
   void reset(RandomStream& random, const BatchPlace& place, std::span<double> state) const {
     if (!stratified) return reset(random, state);
     reset_arm(random, state);
     const auto wrap = [](double x) { return x - std::floor(x); };
     const double i = place.environment;
     RandomStream shift = place.common;
-    const double radius = wrap(i / place.environments + shift.uniform());
+    const double around = wrap(i / place.environments + shift.uniform());
+    const double radius = std::abs(2.0 * around - 1.0);  // folded, so that neighbours stay neighbours at its ends
     set_target(radius, wrap(i / std::numbers::phi + shift.uniform()), state);
   }
 

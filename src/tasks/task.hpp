@@ -46,6 +46,7 @@ struct TaskSpec {
   std::vector<CostSpec> costs;
   bool reward_stops_at_end = true;
   bool differentiable = true;
+  bool lattice_starts = false;    // reset_in_batch spreads starts as standard_error_of_lattice (base/statistics) says
   double divergence_bound = 1e6;  // an environment with a larger |state| has diverged
   // Elements of the robot that the task leaves out because the engine does not know them, and what else to beware of.
   std::vector<std::string> unsupported = {};

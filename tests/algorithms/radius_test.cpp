@@ -45,7 +45,7 @@ TEST(RadiusTest, OneSidedRatiosByHand) {
   // gone.
   const Prediction prediction{10.0, 12.0, {5.0}, {6.0}, {2.0}};
   const auto test = [&](double return_now, double return_se, double cost_now) {
-    return test_radius_one_sided(prediction, {return_now, return_se, {cost_now}, {0.3}}, {8.0});
+    return test_radius_one_sided(prediction, {return_now, return_se, {cost_now}, {0.3}}, {8.0}, /*growth_se=*/1.0);
   };
   EXPECT_DOUBLE_EQ(test(11.0, 0.0, 7.5).rho, 0.5);
   EXPECT_DOUBLE_EQ(test(11.0, 0.0, 7.5).zeta, 0.25);
@@ -55,9 +55,12 @@ TEST(RadiusTest, OneSidedRatiosByHand) {
   EXPECT_DOUBLE_EQ(test(15.0, 0.0, 5.9).rho, 1.0);
   EXPECT_DOUBLE_EQ(test(15.0, 0.0, 5.9).zeta, 1.0);
   EXPECT_DOUBLE_EQ(test(11.0, 0.5, 6.0).rho, 0.75);
+  // To grow it takes certainty: with ±0.5 only 10.5 of 12 are sure.
+  EXPECT_DOUBLE_EQ(test(11.0, 0.5, 6.0).rho_sure, 0.25);
+  EXPECT_DOUBLE_EQ(test(12.5, 0.5, 6.0).rho_sure, 1.0);
   // While a broken constraint is being repaired, the prediction counts.
   const Prediction repair{10.0, 12.0, {20.0}, {15.0}, {2.0}};
-  EXPECT_DOUBLE_EQ(test_radius_one_sided(repair, {12.0, 0.0, {16.0}, {0.0}}, {8.0}).zeta, 0.5);
+  EXPECT_DOUBLE_EQ(test_radius_one_sided(repair, {12.0, 0.0, {16.0}, {0.0}}, {8.0}, 1.0).zeta, 0.5);
 }
 
 TEST(RadiusTest, FarOffIsBeyondThePromiseAndBeyondChance) {

@@ -67,16 +67,13 @@ struct Moments2 {
   double variance() const { return squares / count - mean() * mean(); }
 };
 
-TEST(SpreadStarts, OneTargetInEveryStratumOfTheRadius) {
+TEST(SpreadStarts, NoGapBetweenRadiiIsWide) {
   for (const int environments : {1, 7, 128}) {
     std::vector<double> radii;
     for (const Start& start : starts(Reaching("stratified").run(environments, 5)))
       radii.push_back(start.radius() / 0.2);
     std::sort(radii.begin(), radii.end());
-    for (int i = 1; i < environments; ++i) {
-      EXPECT_NEAR(radii[static_cast<std::size_t>(i)] - radii[static_cast<std::size_t>(i - 1)], 1.0 / environments,
-                  1e-12);
-    }
+    for (std::size_t i = 1; i < radii.size(); ++i) EXPECT_LE(radii[i] - radii[i - 1], 2.0 / environments + 1e-12);
   }
 }
 
