@@ -28,7 +28,17 @@ ActionMetric::ActionMetric(const Policy<float>& policy, int rows, double damping
       damping_(damping),
       inputs_(policy.observations(), states_),
       units_(policy.unit_count(), states_),
-      adjoints_(at(policy.actions()), RowStore<float>(policy.unit_count(), states_)) {}
+      adjoints_(at(policy.actions()), RowStore<float>(policy.unit_count(), states_)) {
+  const Mlp<float>& mlp = policy.mlp();
+  const int rows_used = states_ * policy.actions();
+  kernel_.resize(at(rows_used) * at(rows_used));
+  adjoint_products_.resize(kernel_.size());
+  input_products_.resize(at(states_) * at(states_));
+  for (int layer = 0; layer < mlp.layers(); ++layer) {
+    layer_adjoints_.emplace_back(rows_used, mlp.fan_out(layer));
+    layer_inputs_.emplace_back(states_, mlp.fan_in(layer));
+  }
+}
 
 void ActionMetric::sample_inputs(const Batch<float>& batch, std::uint64_t seed, int iteration) {
   // Environments in turn, so that all are heard; a random step of each one's episode.
@@ -76,11 +86,9 @@ void ActionMetric::factor_kernel() {
   const int actions = policy_.actions();
   const int rows = states_ * actions;
   kernel_.assign(at(rows) * at(rows), 0.0);
-  std::vector<double> adjoint_products(kernel_.size());
-  std::vector<double> input_products(at(states_) * at(states_));
   for (int layer = 0; layer < mlp.layers(); ++layer) {
-    RowStore<float> adjoints(rows, mlp.fan_out(layer));
-    RowStore<float> inputs(states_, mlp.fan_in(layer));
+    RowStore<float>& adjoints = layer_adjoints_[at(layer)];
+    RowStore<float>& inputs = layer_inputs_[at(layer)];
     for (int a = 0; a < actions; ++a) {
       transpose(std::as_const(adjoints_[at(a)]).view().from_row(mlp.unit_offset(layer)), mlp.fan_out(layer), states_,
                 adjoints.view(), a, actions);
@@ -88,17 +96,17 @@ void ActionMetric::factor_kernel() {
     const Rows<const float> below =
         layer == 0 ? std::as_const(inputs_).view() : std::as_const(units_).view().from_row(mlp.unit_offset(layer - 1));
     transpose(below, mlp.fan_in(layer), states_, inputs.view(), 0, 1);
-    std::fill(adjoint_products.begin(), adjoint_products.end(), 0.0);
-    std::fill(input_products.begin(), input_products.end(), 1.0);  // of the bias
+    std::fill(adjoint_products_.begin(), adjoint_products_.end(), 0.0);
+    std::fill(input_products_.begin(), input_products_.end(), 1.0);  // of the bias
     const auto products = [](const RowStore<float>& of, std::vector<double>& to, int count) {
       dense::outer_accumulate<float>(of.view(), of.view(), to.data(), nullptr, count, count, of.columns());
     };
-    products(adjoints, adjoint_products, rows);
-    products(inputs, input_products, states_);
+    products(adjoints, adjoint_products_, rows);
+    products(inputs, input_products_, states_);
     for (int i = 0; i < rows; ++i) {
       for (int j = 0; j <= i; ++j) {
         kernel_[at(i * rows + j)] +=
-            adjoint_products[at(i * rows + j)] * input_products[at(i / actions * states_ + j / actions)];
+            adjoint_products_[at(i * rows + j)] * input_products_[at(i / actions * states_ + j / actions)];
       }
     }
   }
@@ -109,24 +117,33 @@ void ActionMetric::factor_kernel() {
   check(cholesky_factor(kernel_, rows) || !std::isfinite(trace), "JJᵀ + εS is positive definite");
 }
 
+ActionMetric::Memory::Memory(const ActionMetric& metric)
+    : direction(at(metric.policy_.parameter_count())),
+      tangents(metric.policy_.unit_count(), metric.states_),
+      part(metric.policy_.unit_count(), metric.states_),
+      deltas(metric.policy_.unit_count(), metric.states_),
+      moved(at(metric.states_ * metric.policy_.actions())),
+      seen(direction.size()) {}
+
 // The tangent of μ when θ moves along v: z'_l = V_l h_{l−1} + v_l + W_l h'_{l−1}, h'_l = (1 − h_l²) z'_l.
-std::vector<double> ActionMetric::times_jacobian(std::span<const double> v) const {
+void ActionMetric::times_jacobian(std::span<const double> v, Memory& memory) const {
   const Mlp<float>& mlp = policy_.mlp();
-  const AlignedVector<float> direction(v.begin(), v.end());
-  RowStore<float> tangents(policy_.unit_count(), states_);
-  RowStore<float> part(policy_.unit_count(), states_);
+  std::copy(v.begin(), v.end(), memory.direction.begin());
+  RowStore<float>& tangents = memory.tangents;
   for (int layer = 0; layer < mlp.layers(); ++layer) {
     const Rows<float> tangent = tangents.view().from_row(mlp.unit_offset(layer));
     const Rows<const float> below =
         layer == 0 ? std::as_const(inputs_).view() : std::as_const(units_).view().from_row(mlp.unit_offset(layer - 1));
-    dense::affine<float>(direction.data() + mlp.weight_offset(layer), direction.data() + mlp.bias_offset(layer), below,
-                         tangent, mlp.fan_out(layer), mlp.fan_in(layer), states_);
+    dense::affine<float>(memory.direction.data() + mlp.weight_offset(layer),
+                         memory.direction.data() + mlp.bias_offset(layer), below, tangent, mlp.fan_out(layer),
+                         mlp.fan_in(layer), states_);
     if (layer > 0) {
+      const Rows<float> part = memory.part.view();
       dense::affine<float>(parameters_.data() + mlp.weight_offset(layer), nullptr,
-                           std::as_const(tangents).view().from_row(mlp.unit_offset(layer - 1)), part.view(),
+                           std::as_const(tangents).view().from_row(mlp.unit_offset(layer - 1)), part,
                            mlp.fan_out(layer), mlp.fan_in(layer), states_);
       for (int i = 0; i < mlp.fan_out(layer); ++i) {
-        for (int s = 0; s < states_; ++s) tangent.row(i)[s] += part.view().row(i)[s];
+        for (int s = 0; s < states_; ++s) tangent.row(i)[s] += part.row(i)[s];
       }
     }
     if (layer + 1 < mlp.layers()) {
@@ -134,46 +151,50 @@ std::vector<double> ActionMetric::times_jacobian(std::span<const double> v) cons
                                  mlp.fan_out(layer), states_);
     }
   }
-  std::vector<double> result(at(states_ * policy_.actions()));
   for (int s = 0; s < states_; ++s) {
     for (int a = 0; a < policy_.actions(); ++a)
-      result[at(s * policy_.actions() + a)] = tangents.view().row(mlp.output_offset() + a)[s];
+      memory.moved[at(s * policy_.actions() + a)] = tangents.view().row(mlp.output_offset() + a)[s];
   }
-  return result;
 }
 
-std::vector<double> ActionMetric::times_transposed(const std::vector<double>& weights) const {
+void ActionMetric::times_transposed(Memory& memory) const {
   const Mlp<float>& mlp = policy_.mlp();
-  RowStore<float> deltas(policy_.unit_count(), states_);
+  RowStore<float>& deltas = memory.deltas;
   for (int s = 0; s < states_; ++s) {
     for (int a = 0; a < policy_.actions(); ++a) {
-      deltas.view().row(mlp.output_offset() + a)[s] = static_cast<float>(weights[at(s * policy_.actions() + a)]);
+      deltas.view().row(mlp.output_offset() + a)[s] = static_cast<float>(memory.moved[at(s * policy_.actions() + a)]);
     }
   }
   const std::span<const float> parameters(parameters_.data(), at(mlp.parameter_count()));
   mlp.backward(parameters, units_.view(), deltas.view(), states_);
-  std::vector<double> result(at(policy_.parameter_count()), 0.0);
+  std::fill(memory.seen.begin(), memory.seen.end(), 0.0);
   mlp.accumulate_gradient(inputs_.view(), units_.view(), std::as_const(deltas).view(),
-                          std::span(result).first(at(mlp.parameter_count())), states_);
-  return result;
+                          std::span(memory.seen).first(at(mlp.parameter_count())), states_);
 }
 
-std::vector<double> ActionMetric::solve(std::span<const double> v) const {
-  std::vector<double> weights = times_jacobian(v);
-  cholesky_solve(kernel_, states_ * policy_.actions(), weights);
-  const std::vector<double> seen = times_transposed(weights);
-  std::vector<double> result(v.size());
-  for (std::size_t p = 0; p < v.size(); ++p) result[p] = (v[p] - seen[p]) / epsilon_;
+void ActionMetric::solve(std::span<const double> v, std::span<double> result, Memory& memory) const {
+  times_jacobian(v, memory);
+  cholesky_solve(kernel_, states_ * policy_.actions(), memory.moved);
+  times_transposed(memory);
+  for (std::size_t p = 0; p < v.size(); ++p) result[p] = (v[p] - memory.seen[p]) / epsilon_;
   for (int a = 0; a < policy_.actions(); ++a) {
     const std::size_t p = at(policy_.log_std_offset() + a);
     result[p] = v[p] / (std_squared_[at(a)] + epsilon_);
   }
+}
+
+std::vector<double> ActionMetric::solve(std::span<const double> v) const {
+  std::vector<double> result(v.size());
+  Memory memory(*this);
+  solve(v, result, memory);
   return result;
 }
 
 double ActionMetric::length_squared(std::span<const double> delta) const {
   double sum = 0.0;
-  for (const double moved : times_jacobian(delta)) sum += moved * moved;
+  Memory memory(*this);
+  times_jacobian(delta, memory);
+  for (const double moved : memory.moved) sum += moved * moved;
   sum /= states_;
   for (const double value : delta) sum += epsilon_ * value * value;
   for (int a = 0; a < policy_.actions(); ++a) {

@@ -24,7 +24,16 @@ class ActionMetric {
   // Takes H at θ, from states drawn from the batch's running episodes.
   void rebuild(const Batch<float>& batch, const Actor<float>& actor, std::uint64_t seed, int iteration);
 
-  // H⁻¹ v.
+  // What one solve works with; solves side by side need one each.
+  struct Memory {
+    explicit Memory(const ActionMetric& metric);
+    AlignedVector<float> direction;          // [P]
+    RowStore<float> tangents, part, deltas;  // [units × S]
+    std::vector<double> moved;               // [S · A]: Jv
+    std::vector<double> seen;                // [P]: Jᵀ of that
+  };
+  // result = H⁻¹ v.
+  void solve(std::span<const double> v, std::span<double> result, Memory& memory) const;
   std::vector<double> solve(std::span<const double> v) const;
   // δᵀHδ, by H itself.
   double length_squared(std::span<const double> delta) const;
@@ -36,19 +45,21 @@ class ActionMetric {
  private:
   void sample_inputs(const Batch<float>& batch, std::uint64_t seed, int iteration);
   void factor_kernel();
-  std::vector<double> times_jacobian(std::span<const double> v) const;             // [s · A + a]
-  std::vector<double> times_transposed(const std::vector<double>& weights) const;  // [P]
+  void times_jacobian(std::span<const double> v, Memory& memory) const;  // v → moved
+  void times_transposed(Memory& memory) const;                           // moved → seen
 
   const Policy<float>& policy_;
   int states_;
   double damping_;
   double epsilon_ = 1.0;
   AlignedVector<float> parameters_;
-  RowStore<float> inputs_;                 // [observations × S]
-  RowStore<float> units_;                  // [units × S]
-  std::vector<RowStore<float>> adjoints_;  // [A], each [units × S]: ∂μ_a/∂sums
-  std::vector<double> kernel_;             // JJᵀ + εS, factored
-  std::vector<double> std_squared_;        // [A]
+  RowStore<float> inputs_;                                      // [observations × S]
+  RowStore<float> units_;                                       // [units × S]
+  std::vector<RowStore<float>> adjoints_;                       // [A], each [units × S]: ∂μ_a/∂sums
+  std::vector<double> kernel_;                                  // JJᵀ + εS, factored
+  std::vector<double> adjoint_products_, input_products_;       // of one layer: d_sa · d_s'a' and h_s · h_s' + 1
+  std::vector<RowStore<float>> layer_adjoints_, layer_inputs_;  // [layer], samples as rows
+  std::vector<double> std_squared_;                             // [A]
 };
 
 }  // namespace cgpo

@@ -88,12 +88,15 @@ class Cgpo final : public Algorithm {
           "critic.sobolev needs critic.fit_first = true: its targets belong to the policy before the update");
     }
     const RadiusSettings& radius = settings_.radius;
-    if (radius.metric == RadiusMetric::kAction) metric_.emplace(parts_.policy, radius.rows, radius.damping);
     if (radius.test == RadiusTest::kPaired) {
       trial_.emplace(*parts_.simulator, settings_.environments, parts_.horizon, settings_.kernel.block, Keep::kOutcome);
     }
     for (std::size_t i = 0; i < parts_.constraints.limits.size(); ++i) {
       if (std::isfinite(parts_.constraints.limits[i])) active_.push_back(i);
+    }
+    if (radius.metric == RadiusMetric::kAction) {
+      metric_.emplace(parts_.policy, radius.rows, radius.damping);
+      metric_memory_.assign(std::max(parts_.batch.blocks.size(), active_.size() + 1), ActionMetric::Memory(*metric_));
     }
     parts_.warm_up_normaliser();
   }
@@ -231,21 +234,29 @@ class Cgpo final : public Algorithm {
     const auto size = active_.size() + 1;
     origin_.directions.resize(size);
     if (metric_) metric_->rebuild(parts_.batch, parts_.actor(), parts_.context.seed, iteration_);
-    const auto direction = [&](const std::vector<double>& of) { return metric_ ? metric_->solve(of) : of; };
+    const auto turn = [&](const std::vector<double>& of, std::vector<double>& result, std::size_t worker) {
+      result.resize(of.size());
+      if (metric_) {
+        metric_->solve(of, result, metric_memory_[worker]);
+      } else {
+        std::copy(of.begin(), of.end(), result.begin());
+      }
+    };
     parts_.context.pool->run(static_cast<int>(size), [&](int i) {
       const auto index = static_cast<std::size_t>(i);
-      origin_.directions[index] = direction(gradient.gradients[signal(index)]);
+      turn(gradient.gradients[signal(index)], origin_.directions[index], index);
     });
     // Σ over blocks b of S_bᵀH⁻¹S_b: what a product of two averages owes to the noise that they share.
     const std::size_t blocks = gradient.block_episodes.size();
     std::vector<std::vector<double>> own(blocks, std::vector<double>(size * size, 0.0));
+    turned_.resize(blocks);
     if (settings_.radius.debias) {
       parts_.context.pool->run(static_cast<int>(blocks), [&](int b) {
         const auto block = static_cast<std::size_t>(b);
         for (std::size_t j = 0; j < size; ++j) {
-          const std::vector<double> turned = direction(gradient.block_sums[signal(j)][block]);
+          turn(gradient.block_sums[signal(j)][block], turned_[block], block);
           for (std::size_t i = 0; i < size; ++i)
-            own[block][i * size + j] = dot(gradient.block_sums[signal(i)][block], turned);
+            own[block][i * size + j] = dot(gradient.block_sums[signal(i)][block], turned_[block]);
         }
       });
     }
@@ -360,7 +371,9 @@ class Cgpo final : public Algorithm {
   std::optional<FirstOrderGradient<float>> first_order_;
   std::optional<ZerothOrderGradient<float>> zeroth_order_;
   std::optional<ActionMetric> metric_;
-  std::optional<Batch<float>> trial_;  // of the paired test
+  std::vector<ActionMetric::Memory> metric_memory_;
+  std::vector<std::vector<double>> turned_;  // [block]: H⁻¹ of a block's sum
+  std::optional<Batch<float>> trial_;        // of the paired test
   StepOrigin origin_;
   std::vector<std::size_t> active_;  // costs that have a limit
   int iteration_ = 0;

@@ -2,7 +2,27 @@
 
 #include <utility>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace cgpo {
+namespace {
+
+// Runs follow each other within microseconds, and to sleep and wake takes tens of them: so wait awake for about as
+// long.
+template <class Condition>
+bool comes_soon(Condition condition) {
+  for (int i = 0; i < 1000; ++i) {
+    if (condition()) return true;
+#if defined(__x86_64__)
+    _mm_pause();
+#endif
+  }
+  return false;
+}
+
+}  // namespace
 
 ThreadPool::ThreadPool(int threads) {
   for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
@@ -26,28 +46,34 @@ void ThreadPool::run_erased(int count, void* context, Call call) {
     next_.store(0, std::memory_order_relaxed);
     failed_index_ = -1;
     failure_ = nullptr;
-    busy_ = static_cast<int>(workers_.size());
-    ++generation_;
+    busy_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+    generation_.fetch_add(1, std::memory_order_release);  // publishes all of the above
   }
   if (!workers_.empty()) wake_.notify_all();
   take_tasks();
-  std::unique_lock lock(mutex_);
-  done_.wait(lock, [this] { return busy_ == 0; });
+  const auto all_done = [this] { return busy_.load(std::memory_order_acquire) == 0; };
+  if (!comes_soon(all_done)) {
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, all_done);
+  }
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void ThreadPool::work() {
   std::uint64_t seen = 0;
+  const auto called = [&] { return generation_.load(std::memory_order_acquire) != seen; };
   while (true) {
-    {
+    if (!comes_soon(called)) {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return stopping_ || generation_ != seen; });
+      wake_.wait(lock, [&] { return stopping_ || called(); });
       if (stopping_) return;
-      seen = generation_;
     }
+    ++seen;  // run() returns only when every worker has seen its generation
     take_tasks();
-    const std::lock_guard lock(mutex_);
-    if (--busy_ == 0) done_.notify_one();
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      const std::lock_guard lock(mutex_);  // not between the caller's look and its sleep
+      done_.notify_one();
+    }
   }
 }
 

@@ -44,8 +44,8 @@ class ThreadPool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;
-  std::uint64_t generation_ = 0;  // of run(); workers wait for it to move
-  int busy_ = 0;                  // workers that still run tasks of this generation
+  std::atomic<std::uint64_t> generation_{0};  // of run(); workers wait for it to move
+  std::atomic<int> busy_{0};                  // workers that still run tasks of this generation
   bool stopping_ = false;
 
   Call call_ = nullptr;

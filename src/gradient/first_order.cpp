@@ -28,8 +28,6 @@ FirstOrderGradient<Real>::FirstOrderGradient(const Simulator<Real>& simulator, c
   for (const auto& block : shape.blocks) {
     const int lanes = block.lanes();
     Workspace workspace;
-    workspace.units.resize(policy.unit_count(), segment_ * lanes);
-    workspace.actions.resize(spec.actions, segment_ * lanes);
     workspace.deltas.assign(static_cast<std::size_t>(signals), RowStore<Real>(policy.unit_count(), segment_ * lanes));
     workspace.next_state_adjoint.resize(signals * spec.states, lanes);
     workspace.observation_adjoint.resize(signals * spec.observations, lanes);
@@ -50,6 +48,7 @@ const GradientEstimate& FirstOrderGradient<Real>::estimate(const Batch<Real>& ba
         simulator_.task().spec().name);
   }
   check(critics.empty() || static_cast<int>(critics.size()) == simulator_.signals(), "one critic a signal");
+  check(batch.blocks.front().keep == Keep::kInner, "the episodes kept what a sweep needs");
   check(batch.blocks.size() == workspaces_.size(), "the batch has the shape that memory was made for");
   for (Workspace& workspace : workspaces_) {
     if (!critics.empty() && workspace.critic.empty())
@@ -83,7 +82,7 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
       const int columns = (end - begin) * lanes;
       const Rows<const Real> inputs = block.inputs.view().from_column(first);
       const Rows<const Real> noise = block.noise.view().from_column(first);
-      actor.policy.forward(actor.parameters, inputs, noise, w.units.view(), w.actions.view(), columns);
+      const Rows<const Real> units = block.units.view().from_column(first);
 
       for (int t = end - 1; t >= begin; --t) {
         const int column = block.column(t);
@@ -110,8 +109,7 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
             }
           }
           const Rows<Real> observation_adjoint = w.observation_adjoint.view().from_row(k * spec.observations);
-          actor.policy.backward(actor.parameters, std::as_const(w.units).view().from_column(local),
-                                std::as_const(w.actions).view().from_column(local),
+          actor.policy.backward(actor.parameters, units.from_column(local), block.actions.view().from_column(column),
                                 std::as_const(w.action_adjoint).view().from_row(k * spec.actions),
                                 w.deltas[static_cast<std::size_t>(k)].view().from_column(local), lanes,
                                 {.rows = observation_adjoint});
@@ -121,7 +119,7 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
         std::swap(w.next_state_adjoint, w.state_adjoint);
       }
       for (int k = 0; k < signals; ++k) {
-        actor.policy.accumulate_gradient(actor.parameters, inputs, noise, std::as_const(w.units).view(),
+        actor.policy.accumulate_gradient(actor.parameters, inputs, noise, units,
                                          std::as_const(w.deltas[static_cast<std::size_t>(k)]).view(),
                                          result_.block_sums[static_cast<std::size_t>(k)][index], columns);
       }

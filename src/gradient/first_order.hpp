@@ -39,9 +39,7 @@ class FirstOrderGradient {
  private:
   struct Workspace {
     SimulatorScratch<Real> simulator;
-    RowStore<Real> units;  // of the policy, for the steps of a segment
-    RowStore<Real> actions;
-    std::vector<RowStore<Real>> deltas;  // [signals]
+    std::vector<RowStore<Real>> deltas;  // [signals], of the policy's units, for the steps of a segment
     RowStore<Real> next_state_adjoint;   // [signals · states × B]
     RowStore<Real> observation_adjoint;  // [signals · observations × B]
     RowStore<Real> state_adjoint;        // [signals · states × B]
@@ -62,7 +60,7 @@ class FirstOrderGradient {
   bool keeps_slopes_ = false;
   std::vector<RowStore<Real>> slopes_;  // [block]
   int window_;
-  int segment_;                        // steps whose policy activations are held at once; divides the window
+  int segment_;                        // steps whose weight gradients are one product; divides the window
   std::vector<Workspace> workspaces_;  // one a block
   GradientEstimate result_;
 };

@@ -15,9 +15,7 @@ ZerothOrderGradient<Real>::ZerothOrderGradient(const Simulator<Real>& simulator,
     : simulator_(simulator), step_baseline_(step_baseline) {
   for (const auto& block : shape.blocks) {
     Workspace workspace;
-    workspace.units.resize(policy.unit_count(), kSegment * block.lanes());
     workspace.deltas.resize(policy.unit_count(), kSegment * block.lanes());
-    workspace.actions.resize(policy.actions(), kSegment * block.lanes());
     workspace.weights.resize(simulator.signals(), shape.horizon * block.lanes());
     workspaces_.push_back(std::move(workspace));
   }
@@ -85,10 +83,9 @@ const GradientEstimate& ZerothOrderGradient<Real>::estimate(const Batch<Real>& b
       const int columns = (std::min(begin + kSegment, block.simulated) - begin) * block.lanes();
       const Rows<const Real> inputs = block.inputs.view().from_column(first);
       const Rows<const Real> noise = block.noise.view().from_column(first);
-      actor.policy.forward(actor.parameters, inputs, noise, w.units.view(), w.actions.view(), columns);
       for (int k = 0; k < simulator_.signals(); ++k) {
         actor.policy.accumulate_score(actor.parameters, inputs, noise, w.weights.view().row(k) + first,
-                                      std::as_const(w.units).view(), w.deltas.view(),
+                                      block.units.view().from_column(first), w.deltas.view(),
                                       result_.block_sums[static_cast<std::size_t>(k)][index], columns);
       }
     }

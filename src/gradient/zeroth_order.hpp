@@ -26,8 +26,8 @@ class ZerothOrderGradient {
   const Simulator<Real>& simulator_;
   bool step_baseline_;
   struct Workspace {
-    RowStore<Real> units, deltas, actions;  // for a segment of steps
-    RowStore<Real> weights;                 // [signals × TB]
+    RowStore<Real> deltas;   // of the policy's units, for a segment of steps
+    RowStore<Real> weights;  // [signals × TB]
   };
   std::vector<Workspace> workspaces_;
   GradientEstimate result_;

@@ -34,6 +34,7 @@ class BlockRollout {
 
  private:
   int lanes() const { return block_.lanes(); }
+  bool keeps_inner() const { return block_.keep == Keep::kInner; }
   std::uint32_t stream_of(int lane) const {
     return key_.first_environment + static_cast<std::uint32_t>(block_.environments.begin + lane);
   }
@@ -50,7 +51,9 @@ class BlockRollout {
     memory_.whole = true;
     memory_.reward_paper.resize(static_cast<std::size_t>(lanes()));
     memory_.ended.resize(static_cast<std::size_t>(lanes()));
-    if (memory_.units.rows() != actor_.policy.unit_count()) memory_.units.resize(actor_.policy.unit_count(), lanes());
+    if (block_.units.rows() != actor_.policy.unit_count()) {
+      block_.units.resize(actor_.policy.unit_count(), keeps_inner() ? block_.horizon * lanes() : lanes());
+    }
     memory_.start.resize(static_cast<std::size_t>(spec_.states));
     std::vector<double>& state = memory_.start;
     for (int lane = 0; lane < lanes(); ++lane) {
@@ -89,7 +92,8 @@ class BlockRollout {
         noise.row(a)[lane] = deterministic_ ? Real(0) : static_cast<Real>(random.normal());
     }
     actor_.policy.forward(actor_.parameters, std::as_const(block_.inputs).view().from_column(column), noise,
-                          memory_.units.view(), block_.actions.view().from_column(column), lanes());
+                          block_.units.view().from_column(keeps_inner() ? column : 0),
+                          block_.actions.view().from_column(column), lanes());
   }
 
   void step(int t) {

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cgpo/base/statistics.hpp"
+
 namespace cgpo {
 
 template <class Real>
 TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block environments_in, int horizon_in,
-                                       Keep keep)
+                                       Keep keep_in)
     : environments(environments_in),
       horizon(horizon_in),
+      keep(keep_in),
       states(simulator.task().spec().states, (horizon_in + 1) * environments_in.size),
       observations(simulator.task().spec().observations, (horizon_in + 1) * environments_in.size),
       inputs(simulator.task().spec().observations, (horizon_in + 1) * environments_in.size),
@@ -31,7 +34,10 @@ bool TrajectoryBlock<Real>::intact() const {
 
 template <class Real>
 Batch<Real>::Batch(const Simulator<Real>& simulator, int environments_in, int horizon_in, int block_size, Keep keep)
-    : environments(environments_in), horizon(horizon_in), signals(simulator.signals()) {
+    : environments(environments_in),
+      horizon(horizon_in),
+      signals(simulator.signals()),
+      lattice_starts(simulator.task().spec().lattice_starts) {
   for (const Block& block : fixed_blocks(environments_in, block_size))
     blocks.emplace_back(simulator, block, horizon_in, keep);
 }
@@ -67,15 +73,17 @@ BatchStatistics summarise(const Batch<Real>& batch) {
     }
     return sum;
   };
+  std::vector<double> values;
   for (int k = 0; k < batch.signals; ++k) {
     const auto sum = [k](const auto& block, int lane) {
       return block.sums[static_cast<std::size_t>(k * block.lanes() + lane)];
     };
-    const double mean = over_episodes(sum) / divisor;
-    const double squares =
-        over_episodes([&](const auto& block, int lane) { return std::pow(sum(block, lane) - mean, 2); });
-    result.mean.push_back(mean);
-    result.standard_error.push_back(std::sqrt(squares / std::max(episodes - 1, 1) / divisor));
+    result.mean.push_back(over_episodes(sum) / divisor);
+    values.clear();
+    over_episodes([&](const auto& block, int lane) { return values.emplace_back(sum(block, lane)); });
+    const double error =
+        batch.lattice_starts ? standard_error_of_lattice(values, batch.environments) : standard_error(values);
+    result.standard_error.push_back(values.size() < 2 ? 0.0 : error);
   }
   result.return_paper =
       over_episodes([](const auto& block, int lane) { return block.paper_sums[static_cast<std::size_t>(lane)]; }) /

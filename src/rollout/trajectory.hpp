@@ -18,7 +18,6 @@ enum class Keep : std::uint8_t { kInner, kOutcome };
 template <class Real>
 struct RolloutMemory {
   SimulatorScratch<Real> simulator;
-  RowStore<Real> units;             // of the policy
   std::vector<std::uint8_t> keep;   // environments that still count for some signal
   std::vector<std::uint8_t> stray;  // environments whose last step was not finite
   bool whole = true;                // none has ended or diverged yet
@@ -30,10 +29,11 @@ struct RolloutMemory {
 // The episodes of one block of environments. Rows are quantities; the column of step t and lane i is t·B + i, B lanes.
 template <class Real>
 struct TrajectoryBlock {
-  TrajectoryBlock(const Simulator<Real>& simulator, Block environments_in, int horizon_in, Keep keep);
+  TrajectoryBlock(const Simulator<Real>& simulator, Block environments_in, int horizon_in, Keep keep_in);
 
   Block environments;
   int horizon;
+  Keep keep;
   RowStore<Real> states;        // [states × (T+1)B]
   RowStore<Real> observations;  // [observations × (T+1)B], as the task gives them
   RowStore<Real> inputs;        // [observations × (T+1)B], normalised: what the networks see
@@ -41,6 +41,7 @@ struct TrajectoryBlock {
   RowStore<Real> actions;       // [actions × TB]
   RowStore<Real> signals;       // [1+m × TB], 0 where a signal has stopped
   RowStore<Real> inner;         // [inner rows × TB], states between substeps; empty if they are not kept
+  RowStore<Real> units;         // [units × TB] of the policy; of the last step only, if not kept
 
   int simulated = 0;        // steps after which no environment of the block counted any more; at most T
   std::vector<int> length;  // steps until the episode's end, that step included; T if it did not end early
@@ -70,6 +71,7 @@ struct Batch {
   int environments;
   int horizon;
   int signals;
+  bool lattice_starts;  // as the task says
   std::vector<TrajectoryBlock<Real>> blocks;
 
   int intact_environments() const;  // that did not diverge

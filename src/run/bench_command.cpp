@@ -1,17 +1,16 @@
 #include "cgpo/run/bench_command.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <fmt/format.h>
 #include <optional>
 #include <thread>
 
 #include "cgpo/algorithms/actor_critic.hpp"
-#include "cgpo/base/aligned.hpp"
 #include "cgpo/gradient/first_order.hpp"
 #include "cgpo/kernel/peak.hpp"
 #include "cgpo/run/configuration.hpp"
 #include "cgpo/run/run_log.hpp"
+#include "cgpo/run/simulator_timing.hpp"
 #include "cgpo/run/table.hpp"
 #include "cgpo/tasks/registry.hpp"
 #include "cgpo/tasks/robot.hpp"
@@ -19,24 +18,6 @@
 
 namespace cgpo {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-// Seconds of a call: the fastest of many, because whatever else runs here only ever slows it down.
-template <class Call>
-double fastest(Call call, double enough = 0.15) {
-  call();
-  double best = INFINITY;
-  const auto start = Clock::now();
-  for (int n = 0; n < 5 || seconds_since(start) < enough; ++n) {
-    const auto begin = Clock::now();
-    call();
-    best = std::min(best, seconds_since(begin));
-  }
-  return best;
-}
 
 constexpr int kPeerEnvironments = 256;
 constexpr int kPeerWindow = 10;
@@ -55,72 +36,6 @@ struct BenchRow {
   static std::optional<double> quotient(std::optional<double> a, std::optional<double> b) {
     return a && b ? std::optional(*a / *b) : std::nullopt;
   }
-};
-
-// One block of environments as training has it, after a few random steps, so that feet are on the floor.
-class SimulatorTiming {
- public:
-  SimulatorTiming(const std::shared_ptr<const Task>& task, Backend backend)
-      : simulator_(make_simulator<float>(task, {0}, backend)), spec_(task->spec()) {
-    RandomStream random(1, Purpose::kTest);
-    std::vector<double> start(static_cast<std::size_t>(spec_.states));
-    for (int lane = 0; lane < kLanes; ++lane) {
-      task->reset(random, start);
-      for (int i = 0; i < spec_.states; ++i)
-        state_.row(i)[lane] = static_cast<float>(start[static_cast<std::size_t>(i)]);
-    }
-    const auto draw = [&](Block& block, int rows) {
-      for (int i = 0; i < rows; ++i) {
-        for (int lane = 0; lane < kLanes; ++lane) block.row(i)[lane] = static_cast<float>(random.uniform(-1.0, 1.0));
-      }
-    };
-    for (int t = 0; t < 10; ++t) {
-      draw(action_, spec_.actions);
-      step();
-      std::swap(state_, next_);
-    }
-    step();
-    draw(next_adjoint_, simulator_->signals() * spec_.states);
-    draw(observation_adjoint_, simulator_->signals() * spec_.observations);
-    draw(weight_, simulator_->signals());
-  }
-
-  double step_ns() {
-    return 1e9 * fastest([this] { step(); }) / (kLanes * spec_.substeps);
-  }
-  double pull_back_ns() {
-    return 1e9 * fastest([this] { pull_back(); }) / (kLanes * spec_.substeps);
-  }
-  const Simulator<float>& simulator() const { return *simulator_; }
-
- private:
-  static constexpr int kLanes = 32;  // kernel.block
-  struct Block {
-    explicit Block(int rows) : values(static_cast<std::size_t>(rows * stride())) {}
-    static std::ptrdiff_t stride() { return padded_stride<float>(kLanes); }
-    float* row(int i) { return values.data() + i * stride(); }
-    Rows<float> view() { return {values.data(), stride()}; }
-    AlignedVector<float> values;
-  };
-  void step() {
-    simulator_->step({state_.view(), action_.view(), next_.view(), observation_.view(), signals_.view(), paper_.row(0),
-                      ended_.row(0), inner_.view()},
-                     kLanes, scratch_);
-  }
-  void pull_back() {
-    simulator_->pull_back({state_.view(), action_.view(), next_adjoint_.view(), observation_adjoint_.view(),
-                           weight_.view(), state_adjoint_.view(), action_adjoint_.view(), next_.view(), inner_.view()},
-                          kLanes, scratch_);
-  }
-
-  std::unique_ptr<Simulator<float>> simulator_;
-  TaskSpec spec_;
-  SimulatorScratch<float> scratch_;
-  Block state_{spec_.states}, action_{spec_.actions}, next_{spec_.states}, observation_{spec_.observations};
-  Block signals_{simulator_->signals()}, paper_{1}, ended_{1}, inner_{simulator_->inner_rows() + 1};
-  Block next_adjoint_{simulator_->signals() * spec_.states};
-  Block observation_adjoint_{simulator_->signals() * spec_.observations}, weight_{simulator_->signals()};
-  Block state_adjoint_{simulator_->signals() * spec_.states}, action_adjoint_{simulator_->signals() * spec_.actions};
 };
 
 struct MujocoTiming {
@@ -144,7 +59,7 @@ MujocoTiming time_mujoco(const Task& task, const Robot& robot) {
           std::span(start).subspan(static_cast<std::size_t>(engine.nq()), static_cast<std::size_t>(engine.nv())));
       for (double& value : control) value = random.uniform(-1.0, 1.0);
       for (int t = 0; t < 20; ++t) {
-        const auto begin = Clock::now();
+        const auto begin = TimingClock::now();
         call();
         seconds += seconds_since(begin);
         ++count;
@@ -169,7 +84,7 @@ double training_steps_per_second(const std::string& task, Backend backend, int t
                              .make({make_task(configuration), configuration.settings, configuration.seed, &pool});
   std::int64_t steps = algorithm->iterate().steps;
   const std::int64_t first = steps;
-  const auto start = Clock::now();
+  const auto start = TimingClock::now();
   for (int n = 0; n < 2 || (n < 20 && seconds_since(start) < 1.5); ++n) steps = algorithm->iterate().steps;
   return static_cast<double>(steps - first) / seconds_since(start);
 }
@@ -194,7 +109,7 @@ WindowTiming time_windows(const std::string& task, Backend backend, int threads)
   const auto per_second = [](auto call) {
     call();
     int count = 0;
-    const auto start = Clock::now();
+    const auto start = TimingClock::now();
     while (seconds_since(start) < 1.0) {
       call();
       ++count;
@@ -214,12 +129,12 @@ void time_kernels(const std::string& name, const std::shared_ptr<const Task>& ta
   if (const Robot* robot = task->find_robot()) mujoco = time_mujoco(*task, *robot);
   for (const Backend backend : available_backends()) {
     BenchRow row{.name = name, .backend = std::string(backend_name(backend))};
-    SimulatorTiming timing(task, backend);
+    SimulatorTiming timing(make_simulator<float>(task, {0}, backend));
     // Lanes in a nanosecond; taken beside the timing, since a shared machine's clock is not the same all the time.
     const double peak = 1e-9 * multiply_adds_per_second(backend);
     const double substeps = task->spec().substeps;
-    row.ns_per_substep = timing.step_ns();
-    const double back = timing.pull_back_ns();
+    row.ns_per_substep = timing.step_ns() / substeps;
+    const double back = timing.pull_back_ns() / substeps;
     row.ns_per_substep_gradient = *row.ns_per_substep + back;
     row.steps_per_second = 1e9 / (substeps * *row.ns_per_substep_gradient);
     if (peak > 0.0) {

@@ -1,5 +1,6 @@
 // What the commands print when all is well.
 #include <gmock/gmock.h>
+#include <set>
 
 #include "cgpo/base/file.hpp"
 
@@ -130,6 +131,13 @@ TEST_F(Results, Bench) {
     EXPECT_EQ(row.at("name"), "cartpole");
     EXPECT_GT(row.at("ns_per_substep").get<double>(), 0.0);
   }
+  std::set<std::string> names;
+  const Json windows = json_of(run({"bench", "cartpole", "--windows", "--json"}));
+  for (const Json& row : windows.at("results")) {
+    EXPECT_GT(row.at("steps_per_second").get<double>(), 0.0);
+    names.insert(row.at("name"));
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"cartpole-windows", "cartpole-gradients"}));
   EXPECT_EQ(run({"bench", "cartpol"}).code, 2);
 }
 

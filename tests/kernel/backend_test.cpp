@@ -2,7 +2,13 @@
 #include "cgpo/kernel/backend.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <gtest/gtest.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
 
 #include "cgpo/base/cpu.hpp"
 #include "cgpo/base/error.hpp"
@@ -32,6 +38,26 @@ TEST(Backend, BestIsTheLastAvailable) {
   EXPECT_EQ(resolve_backend(Backend::kBest), available_backends().back());
   EXPECT_EQ(compile<double>(double_the_input())->backend(), backend_name(available_backends().back()));
 }
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+// A process of its own, since the refusal cannot be taken back.
+TEST(Backend, WhereMadeCodeMayNotRunTheInterpreterDoes) {
+  const auto child = [] {
+    constexpr int kSetMdwe = 65;  // PR_SET_MDWE, Linux 6.3: memory that was writable never becomes executable
+    if (prctl(kSetMdwe, 1UL, 0UL, 0UL, 0UL) != 0) std::_Exit(2);
+    const bool only_interpreter = available_backends() == std::vector{Backend::kInterpreter};
+    const auto kernel = compile<float>(double_the_input());
+    std::_Exit(only_interpreter && kernel->backend() == "interpreter" ? 0 : 1);
+  };
+  const pid_t process = fork();
+  if (process == 0) child();
+  int status = 0;
+  ASSERT_EQ(waitpid(process, &status, 0), process);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 2) GTEST_SKIP() << "this kernel cannot refuse it";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+#endif
 
 TEST(Backend, OneThatTheMachineLacksIsTheUsersError) {
   const auto available = available_backends();
