@@ -296,7 +296,8 @@ class Cgpo final : public Algorithm {
     std::vector<double> result;
     for (std::size_t i = 0; i < report.limits.size(); ++i) {
       const double share = std::isinf(report.limits[i]) ? 0.0 : std::max(std::abs(report.limits[i]), 1.0);
-      result.push_back(settings_.radius.margin * share + settings_.radius.margin_se * report.costs_se[i]);
+      result.push_back(settings_.radius.margin * share + settings_.radius.margin_se * report.costs_se[i] +
+                       settings_.radius.margin_miss * radius_.miss(i));
     }
     return result;
   }

@@ -1,6 +1,7 @@
 #include "cgpo/algorithms/radius.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -9,6 +10,7 @@ namespace {
 
 // Below this share of the numbers that were subtracted, a difference is rounding.
 constexpr double kNothing = 1e-12;
+constexpr double kLongestAccount = 30.0;  // updates
 
 double ratio(double numerator, double denominator, double scale) {
   const double small = kNothing * std::max(scale, 1e-300);
@@ -36,18 +38,16 @@ RadiusTestResult test_radius(const Prediction& predicted, double return_now, con
   return result;
 }
 
-RadiusTestResult test_radius_one_sided(const Prediction& predicted, const Outcome& outcome,
-                                       const std::vector<double>& limits, double growth_se) {
+RadiusTestResult test_radius_one_sided(const Account& account, const Prediction& predicted, const Outcome& outcome,
+                                       const std::vector<double>& limits, double certainty) {
   RadiusTestResult result;
-  const double promised = predicted.return_after - predicted.return_before;
-  const double missing = predicted.return_after - outcome.return_now;
-  const double scale =
-      std::max({std::abs(predicted.return_before), std::abs(predicted.return_after), std::abs(outcome.return_now)});
+  const double missing = account.return_before + account.promised - outcome.return_now;
+  const double scale = std::max(std::abs(account.return_before), std::abs(outcome.return_now));
   const auto kept = [&](double lost) {  // a NaN stays
-    return lost <= 0.0 ? 1.0 : 1.0 - ratio(lost, std::abs(promised), scale);
+    return lost <= 0.0 ? 1.0 : 1.0 - ratio(lost, account.promised_size, scale);
   };
-  result.rho = kept(missing - outcome.return_se);
-  result.rho_sure = kept(missing + growth_se * outcome.return_se);
+  result.rho = kept(missing - certainty * outcome.return_se);
+  result.rho_sure = kept(missing + certainty * outcome.return_se);
   for (std::size_t i = 0; i < limits.size(); ++i) {
     if (std::isinf(limits[i])) continue;  // no constraint
     const double margin = predicted.margins[i];
@@ -62,8 +62,15 @@ RadiusTestResult test_radius_one_sided(const Prediction& predicted, const Outcom
 std::optional<RadiusTestResult> AdaptiveRadius::observe(const Outcome& outcome, const std::vector<double>& limits) {
   if (!expected_) return std::nullopt;
   const bool one_sided = settings_.test == RadiusTest::kOneSided || settings_.test == RadiusTest::kPaired;
-  const RadiusTestResult result = one_sided ? test_radius_one_sided(*expected_, outcome, limits, settings_.growth_se)
-                                            : test_radius(*expected_, outcome.return_now, outcome.costs_now, limits);
+  const double promised = expected_->return_after - expected_->return_before;
+  if (!account_) account_ = Account{.return_before = expected_->return_before};
+  account_->promised += promised;
+  account_->promised_size += std::abs(promised);
+  account_->updates += 1.0;
+  const RadiusTestResult result =
+      one_sided ? test_radius_one_sided(*account_, *expected_, outcome, limits, settings_.certainty)
+                : test_radius(*expected_, outcome.return_now, outcome.costs_now, limits);
+  note_misses(outcome.costs_now);
   expected_.reset();
   if (settings_.test == RadiusTest::kFixed) return result;
   if (!(result.rho >= settings_.eta_low && result.zeta >= settings_.eta_low)) {  // NaN shrinks too
@@ -73,8 +80,12 @@ std::optional<RadiusTestResult> AdaptiveRadius::observe(const Outcome& outcome, 
       shrink();
       shrink();
     }
+    account_.reset();
   } else if (result.rho_sure >= settings_.eta_high && result.zeta >= settings_.eta_high) {
     value_ = std::min(settings_.grow * value_, settings_.upper);
+    account_.reset();
+  } else if (account_->updates >= kLongestAccount) {
+    account_.reset();  // as it should be; what comes now is judged by itself
   }
   return result;
 }
@@ -103,13 +114,24 @@ bool AdaptiveRadius::retreats(const Outcome& outcome, const std::vector<double>&
   if (value_ <= settings_.lower) return false;  // no smaller step to try
   if (!far_off(*expected_, outcome, limits, settings_.retreat)) return false;
   expected_.reset();
+  account_.reset();
   constexpr double kRetreat = 0.25;
   value_ = std::max(kRetreat * value_, settings_.lower);
   return true;
 }
 
+void AdaptiveRadius::note_misses(const std::vector<double>& costs_now) {
+  constexpr double kMemory = 0.8;  // five updates
+  misses_.resize(costs_now.size(), 0.0);
+  for (std::size_t i = 0; i < misses_.size(); ++i) {
+    const double miss = std::max(0.0, costs_now[i] - expected_->costs_after[i]);
+    if (std::isfinite(miss)) misses_[i] = kMemory * misses_[i] + (1.0 - kMemory) * miss;
+  }
+}
+
 void AdaptiveRadius::refuse() {
   expected_.reset();
+  account_.reset();
   if (settings_.test != RadiusTest::kFixed) shrink();
 }
 
@@ -117,6 +139,11 @@ void AdaptiveRadius::shrink() { value_ = std::max(settings_.shrink * value_, set
 
 void AdaptiveRadius::save(Tensors& tensors) const {
   tensors.put("radius.value", value_);
+  tensors.put("radius.misses", std::span<const double>(misses_));
+  if (account_) {
+    tensors.put("radius.account", std::span<const double>(std::array{account_->return_before, account_->promised,
+                                                                     account_->promised_size, account_->updates}));
+  }
   if (!expected_) return;
   std::vector<double> numbers = {expected_->return_before, expected_->return_after};
   numbers.insert(numbers.end(), expected_->costs_before.begin(), expected_->costs_before.end());
@@ -127,6 +154,13 @@ void AdaptiveRadius::save(Tensors& tensors) const {
 
 void AdaptiveRadius::load(const Tensors& tensors) {
   value_ = tensors.number("radius.value");
+  misses_.clear();  // checkpoints of older versions have none
+  if (tensors.contains("radius.misses")) misses_ = tensors.numbers("radius.misses");
+  account_.reset();
+  if (tensors.contains("radius.account")) {
+    const std::vector<double> numbers = tensors.numbers("radius.account");
+    account_ = Account{numbers.at(0), numbers.at(1), numbers.at(2), numbers.at(3)};
+  }
   expected_.reset();
   if (!tensors.contains("radius.expected")) return;
   const std::vector<double> numbers = tensors.numbers("radius.expected");

@@ -38,14 +38,22 @@ struct RadiusTestResult {
 RadiusTestResult test_radius(const Prediction& predicted, double return_now, const std::vector<double>& costs_now,
                              const std::vector<double>& limits);
 
-// ρ' = 1 − max(0, predicted − realised) / |predicted| of the return's change,
+// What the updates since the radius last changed were expected to bring. One of them may gain less than chance moves a
+// return by; together they can be judged.
+struct Account {
+  double return_before = 0.0;  // of the first of them
+  double promised = 0.0;       // Σ of the predicted changes
+  double promised_size = 0.0;  // Σ of their sizes
+  double updates = 0.0;
+};
+
+// ρ' = 1 − max(0, promised − realised) / |promised| of the return's change over the account,
 // ζ' = min_i 1 − max(0, J_Ci − max(Ĵ_Ci, b_i − margin_i)) / max(margin_i, |b_i| / 100):
 // 1 as long as a cost stays where the step aimed at, 0 when all of the margin is used up.
-// What chance explains (one standard error) is not held against a step. Nor does it speak for one: ρ' counts
-// `growth_se` standard errors as missing where a longer radius is asked for, else steps whose gain drowns in noise
-// would lengthen it without end.
-RadiusTestResult test_radius_one_sided(const Prediction& predicted, const Outcome& outcome,
-                                       const std::vector<double>& limits, double growth_se);
+// What chance explains (`certainty` standard errors) is not held against the steps. Nor does it speak for them:
+// rho_sure counts as much as missing, else steps whose gain drowns in noise would lengthen the radius without end.
+RadiusTestResult test_radius_one_sided(const Account& account, const Prediction& predicted, const Outcome& outcome,
+                                       const std::vector<double>& limits, double certainty);
 
 // Whether the outcome is worse than predicted by more than `factor` times the predicted change and beyond what chance
 // explains (three standard errors): the return too low, or a cost too high and above its limit.
@@ -56,6 +64,8 @@ class AdaptiveRadius {
   explicit AdaptiveRadius(const RadiusSettings& settings) : settings_(settings), value_(settings.initial) {}
 
   double value() const { return value_; }  // δ̂
+  // By how much cost i came out above its prediction, a running mean over the last updates; 0 before there were any.
+  double miss(std::size_t i) const { return i < misses_.size() ? misses_[i] : 0.0; }
   void expect(Prediction prediction) { expected_ = std::move(prediction); }
   // Compares the last prediction with what came, and adapts. Nothing if there was no update to judge.
   std::optional<RadiusTestResult> observe(const Outcome& outcome, const std::vector<double>& limits);
@@ -69,10 +79,13 @@ class AdaptiveRadius {
 
  private:
   void shrink();
+  void note_misses(const std::vector<double>& costs_now);
 
   RadiusSettings settings_;
   double value_;
   std::optional<Prediction> expected_;
+  std::optional<Account> account_;
+  std::vector<double> misses_;
 };
 
 }  // namespace cgpo

@@ -36,7 +36,7 @@ enum class RadiusMetric { kEuclid, kAction };
 
 struct RadiusSettings {
   double initial = 1e-3;  // δ̂ bounds the squared length of a step
-  double lower = 1e-5;
+  double lower = 1e-6;
   double upper = 1e-2;
   double shrink = 0.8;     // β₁
   double grow = 1.25;      // β₂
@@ -44,14 +44,15 @@ struct RadiusSettings {
   double eta_high = 0.75;  // η₂: from here on, it grows
   RadiusTest test = RadiusTest::kOneSided;
   RadiusMetric metric = RadiusMetric::kAction;
-  bool debias = true;      // predict only what the batch's blocks agree on; noise would promise gains of its own
-  double damping = 0.3;    // ε of the action metric, in units of its mean diagonal
-  int rows = 512;          // states × actions at which the action metric is taken
-  double margin = 0.02;    // aim below the limit by this share of max(|b|, 1)
-  double margin_se = 1.0;  // and by this many standard errors of J_C
-  double retreat = 3.0;    // a step that misses its prediction by this many times the predicted change is taken back
-  double growth_se = 1.0;  // the radius grows if the return's change, less this many standard errors, is good enough
-  bool sidestep = false;   // whether a broken constraint leaves room for a step along it
+  bool debias = true;        // predict only what the batch's blocks agree on; noise would promise gains of its own
+  double damping = 0.3;      // ε of the action metric, in units of its mean diagonal
+  int rows = 512;            // states × actions at which the action metric is taken
+  double margin = 0.02;      // aim below the limit by this share of max(|b|, 1)
+  double margin_se = 1.0;    // and by this many standard errors of J_C
+  double margin_miss = 1.0;  // and by this many times the mean by which J_C came out above its prediction lately
+  double retreat = 3.0;      // a step that misses its prediction by this many times the predicted change is taken back
+  double certainty = 2.0;    // standard errors of the return by which a change of the radius must be called for
+  bool sidestep = false;     // whether a broken constraint leaves room for a step along it
   double cutoff =
       0.01;  // drop the part of the step along the constraint if reward and cost gradients are this parallel
 };

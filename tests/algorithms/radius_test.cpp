@@ -45,7 +45,8 @@ TEST(RadiusTest, OneSidedRatiosByHand) {
   // gone.
   const Prediction prediction{10.0, 12.0, {5.0}, {6.0}, {2.0}};
   const auto test = [&](double return_now, double return_se, double cost_now) {
-    return test_radius_one_sided(prediction, {return_now, return_se, {cost_now}, {0.3}}, {8.0}, /*growth_se=*/1.0);
+    return test_radius_one_sided({10.0, 2.0, 2.0, 1.0}, prediction, {return_now, return_se, {cost_now}, {0.3}}, {8.0},
+                                 /*certainty=*/1.0);
   };
   EXPECT_DOUBLE_EQ(test(11.0, 0.0, 7.5).rho, 0.5);
   EXPECT_DOUBLE_EQ(test(11.0, 0.0, 7.5).zeta, 0.25);
@@ -60,7 +61,26 @@ TEST(RadiusTest, OneSidedRatiosByHand) {
   EXPECT_DOUBLE_EQ(test(12.5, 0.5, 6.0).rho_sure, 1.0);
   // While a broken constraint is being repaired, the prediction counts.
   const Prediction repair{10.0, 12.0, {20.0}, {15.0}, {2.0}};
-  EXPECT_DOUBLE_EQ(test_radius_one_sided(repair, {12.0, 0.0, {16.0}, {0.0}}, {8.0}, 1.0).zeta, 0.5);
+  EXPECT_DOUBLE_EQ(test_radius_one_sided({10.0, 2.0, 2.0, 1.0}, repair, {12.0, 0.0, {16.0}, {0.0}}, {8.0}, 1.0).zeta,
+                   0.5);
+}
+
+// A gain of 0.1 an update hides in ±1. Together a dozen can be told from none.
+TEST(AdaptiveRadius, JudgesSmallGainsTogether) {
+  const auto after = [](double realised_share, int updates) {
+    AdaptiveRadius radius({.initial = 1e-3, .lower = 1e-9, .upper = 1.0, .certainty = 1.0});
+    double now = 5.0;
+    for (int i = 0; i < updates; ++i) {
+      radius.expect(predicted(now, now + 0.1, {7.0}));
+      now += 0.1 * realised_share;
+      radius.observe({now, 1.0, {7.0}, {0.1}}, {8.0});
+    }
+    return radius.value();
+  };
+  EXPECT_EQ(after(1.0, 5), 1e-3);
+  EXPECT_EQ(after(0.0, 5), 1e-3);
+  EXPECT_GT(after(1.5, 60), 1e-3);  // (0.15 n − 1)/(0.1 n) ≥ 0.75 from n = 14 on
+  EXPECT_LT(after(0.0, 20), 1e-3);  // 1/(0.1 n) < 0.25 … with one standard error forgiven, from n = 14 on
 }
 
 TEST(RadiusTest, FarOffIsBeyondThePromiseAndBeyondChance) {
