@@ -57,6 +57,7 @@ class AdaptiveRadius {
 
   double value() const { return value_; }  // δ̂
   void expect(Prediction prediction) { expected_ = std::move(prediction); }
+  const std::optional<Prediction>& expected() const { return expected_; }  // of a step that is not judged yet
   // Compares the last prediction with what came, and adapts. Nothing if there was no update to judge.
   std::optional<RadiusTestResult> observe(const Outcome& outcome, const std::vector<double>& limits);
   // Whether the last step should be taken back; then the radius has shrunk, and there is nothing to judge.
