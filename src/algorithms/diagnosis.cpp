@@ -41,6 +41,13 @@ std::vector<int> window_ladder(int window, int horizon) {
   return ladder;
 }
 
+// head of geom 'head'; what has no name of its own keeps all of it.
+std::string plain_name(const std::string& text) {
+  const std::size_t first = text.find('\'');
+  const std::size_t last = text.rfind('\'');
+  return first == last ? text : text.substr(first + 1, last - first - 1);
+}
+
 std::vector<GradientLength> lengths_of(const GradientEstimate& estimate) {
   std::vector<GradientLength> result;
   for (std::size_t k = 0; k < estimate.gradients.size(); ++k)
@@ -261,7 +268,7 @@ std::optional<ContactShares> sample_contact(const Task& task, const Batch<float>
     geom_of.push_back(static_cast<std::size_t>(same - geoms.begin()));
     if (same != geoms.end()) continue;
     geoms.push_back(point.geom);
-    result.geoms.push_back({point.name.empty() ? fmt::format("geom {}", point.geom) : point.name});
+    result.geoms.push_back({plain_name(point.name)});
   }
   constexpr std::int64_t kStride = 7919;  // a prime: consecutive samples are of environments far apart
   const std::size_t block_size = batch.blocks.empty() ? 1 : static_cast<std::size_t>(batch.blocks.front().lanes());

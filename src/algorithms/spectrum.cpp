@@ -8,8 +8,9 @@
 namespace cgpo {
 
 double Spectrum::share(int quarter) const {
+  constexpr double kRounding = 1e-20;  // what is left of a constant near 1
   const double all = total();
-  return all > 0.0 ? quarters.at(static_cast<std::size_t>(quarter)) / all : 0.0;
+  return all > kRounding ? quarters.at(static_cast<std::size_t>(quarter)) / all : 0.0;
 }
 
 Spectrum spectrum_of(std::span<const double> series) {

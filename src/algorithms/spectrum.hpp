@@ -11,7 +11,7 @@ namespace cgpo {
 struct Spectrum {
   std::array<double, 4> quarters{};
   double total() const { return quarters[0] + quarters[1] + quarters[2] + quarters[3]; }
-  double share(int quarter) const;  // 0 if nothing moves
+  double share(int quarter) const;  // 0 if nothing moves (series of size 1)
 };
 
 // By a direct discrete Fourier transform: with X_f = Σ_t x_t e^(−2πi ft/L), frequency f = 1 … L/2 has 2|X_f|²/L², the

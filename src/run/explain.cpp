@@ -19,7 +19,7 @@ constexpr double kDrowned = 0.1;           // share of the gradient's squared le
 constexpr double kNear = 0.2;              // of the limit: a constraint this close may bind
 constexpr double kFlat = 1e-3;             // change of J within the radius, as a share of it
 constexpr double kUselessCritic = 0.3;     // explained variance
-constexpr double kUselessSlope = 0.1;      // cosine
+constexpr double kUselessSlope = 0.03;     // cosine; a robot whose contacts shake the adjoint learns well with 0.1
 constexpr double kManySteps = 50.0;        // updates that it would take to repair a constraint
 constexpr double kUndelivered = 0.3;       // share of the promised change that came
 constexpr int kFewestUpdates = 5;          // to judge promises by
@@ -207,10 +207,11 @@ class Search {
       const bool values = explained < kUselessCritic;
       const bool slopes = cosine < kUselessSlope;
       if (!values && !slopes) continue;
-      std::string text = fmt::format(
-          "The critic of {} is of little use: it explains {:.0f} % of the variance of what "
-          "came",
-          name(k), percent(explained));
+      std::string text =
+          explained > 0.0
+              ? fmt::format("The critic of {} is of little use: it explains {:.0f} % of the variance of what came",
+                            name(k), percent(explained))
+              : fmt::format("The critic of {} is of no use: it foresees what comes no better than a constant", name(k));
       if (std::isfinite(cosine)) {
         text +=
             fmt::format(", and its slope at a window's end has cosine {:.2f} with what the next window says", cosine);

@@ -9,7 +9,7 @@ namespace cgpo {
 namespace {
 
 constexpr int kLabel = 26;   // columns of what a line is about
-constexpr int kNumber = 11;  // columns of a number
+constexpr int kNumber = 15;  // columns of a number
 
 std::string percent(double share) { return std::isnan(share) ? "-" : fmt::format("{:.0f} %", 100.0 * share); }
 std::string number(double value) { return std::isnan(value) ? "-" : fmt::format("{:.3g}", value); }
@@ -74,9 +74,10 @@ std::string motion_text(const Diagnosis& diagnosis, const EvaluationReport& eval
   }
   const ActionDiagnosis& actions = diagnosis.actions;
   text += fmt::format(
-      "{:<{}} {} at the end of their range; power by quarters of the frequencies: {}, {}, {}, {}{}\n",
-      "actions without noise", kLabel, percent(actions.saturated), percent(actions.spectrum.share(0)),
-      percent(actions.spectrum.share(1)), percent(actions.spectrum.share(2)), percent(actions.spectrum.share(3)),
+      "{:<{}} {} at the end of their range; they vary by {:.2g}, by quarters of the frequencies {}, {}, {}, {}{}\n",
+      "actions without noise", kLabel, percent(actions.saturated), std::sqrt(actions.spectrum.total()),
+      percent(actions.spectrum.share(0)), percent(actions.spectrum.share(1)), percent(actions.spectrum.share(2)),
+      percent(actions.spectrum.share(3)),
       actions.upper_frequency > 0.0 ? fmt::format(" (the last from {:.3g} Hz)", actions.upper_frequency) : "");
   if (!diagnosis.inputs.empty()) {
     text +=

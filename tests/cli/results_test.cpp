@@ -128,7 +128,7 @@ TEST_F(Results, ExplainNamesTheCause) {
   EXPECT_THAT(causes("pinned", {"radius.lower=1e-9", "radius.upper=1e-9", "radius.initial=1e-9"}),
               AllOf(Contains("radius-pinned"), Contains("return-flat")));
   EXPECT_THAT(causes("no-critic", {"critic.steps=0"}), Contains("critic-useless"));
-  EXPECT_THAT(causes("critic", {"critic.steps=400", "critic.hidden=[32]"}),
+  EXPECT_THAT(causes("good-critic", {"critic.steps=1000", "critic.targets=episode"}),
               AllOf(Not(Contains("critic-useless")), Not(Contains("radius-pinned"))));
 }
 
