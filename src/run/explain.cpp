@@ -142,25 +142,29 @@ class Search {
       const double growth = now.error / first->signals[k].error;
       const double longer = static_cast<double>(own->window) / first->window;
       const bool drowned = !(now.signal_to_noise() >= 1.0);  // a NaN is no signal
-      if (!(growth <= kExplosion * longer) && drowned) {
-        // The longest window that still stands out of its noise.
-        int window = first->window;
-        for (auto entry = first; entry != own; ++entry) {
-          if (entry->signals[k].signal_to_noise() >= 2.0) window = entry->window;
-        }
-        add("gradient-explodes",
-            fmt::format("The gradient of {} explodes with the window: from {} to {} steps its noise grows {:.3g}-fold, "
-                        "where {:.3g}-fold could be expected, and signal to noise falls from {:.2g} to {:.2g}.",
-                        name(k), first->window, own->window, growth, longer, first->signals[k].signal_to_noise(),
-                        now.signal_to_noise()),
-            fmt::format("{}window={}{}", windowed() ? "" : "gradient.source=shac with ", window,
-                        diagnosis_.contact ? ", or a softer floor (a larger task.contact_width)" : ""));
-        return;
+      if (growth <= kExplosion * longer || !drowned) continue;
+      // The longest window that still stands out of its noise.
+      int window = first->window;
+      for (auto entry = first; entry != own; ++entry) {
+        if (entry->signals[k].signal_to_noise() >= 2.0) window = entry->window;
       }
+      add("gradient-explodes",
+          fmt::format("The gradient of {} explodes with the window: from {} to {} steps its noise grows {}, where "
+                      "{:.3g}-fold could be expected, and signal to noise falls from {:.2g} to {:.2g}.",
+                      name(k), first->window, own->window,
+                      !std::isfinite(growth) ? "beyond all numbers"
+                      : growth < 1e5         ? fmt::format("{:.0f}-fold", growth)
+                                             : fmt::format("{:.0e}-fold", growth),
+                      longer, first->signals[k].signal_to_noise(), now.signal_to_noise()),
+          fmt::format("{}window={}{}", windowed() ? "" : "gradient.source=shac with ", window,
+                      diagnosis_.contact ? ", or a softer floor (a larger task.contact_width)" : ""));
+      exploded_ = true;
+      return;
     }
   }
 
   void drowned_gradients() {
+    if (exploded_) return;  // it is the same
     for (std::size_t k = 0; k < diagnosis_.gradient_signals.size(); ++k) {
       if (!steers(k) || !(diagnosis_.gradient_signals[k] < kDrowned) || is_flat(k)) continue;
       std::vector<std::string> advice = {fmt::format("environments={}", 4 * settings_.environments)};
@@ -205,23 +209,31 @@ class Search {
       const double explained = diagnosis_.critic_explained[k];
       const double cosine = k < diagnosis_.critic_cosines.size() ? diagnosis_.critic_cosines[k] : 1.0;
       const bool values = explained < kUselessCritic;
-      const bool slopes = cosine < kUselessSlope;
+      const bool slopes = cosine < kUselessSlope && !exploded_;  // an adjoint that explodes is no measure
       if (!values && !slopes) continue;
-      std::string text =
-          explained > 0.0
-              ? fmt::format("The critic of {} is of little use: it explains {:.0f} % of the variance of what came",
-                            name(k), percent(explained))
-              : fmt::format("The critic of {} is of no use: it foresees what comes no better than a constant", name(k));
-      if (std::isfinite(cosine)) {
-        text +=
-            fmt::format(", and its slope at a window's end has cosine {:.2f} with what the next window says", cosine);
+      const std::string slope =
+          fmt::format("its slope at a window's end has cosine {:.2f} with what the next window says", cosine);
+      std::string text;
+      if (!values) {
+        text =
+            fmt::format("The critic of {} points nowhere: though it explains {:.0f} % of the variance of what came, {}",
+                        name(k), percent(explained), slope);
+      } else if (explained > 0.0) {
+        text = fmt::format("The critic of {} is of little use: it explains {:.0f} % of the variance of what came",
+                           name(k), percent(explained));
+      } else {
+        text = fmt::format("The critic of {} is of no use: it foresees what comes no better than a constant", name(k));
       }
+      if (values && std::isfinite(cosine)) text += ", and " + slope;
       std::vector<std::string> advice;
       if (settings_.critic.steps < 1024) {
         advice.push_back(fmt::format("critic.steps={}", std::max(256, 4 * settings_.critic.steps)));
       }
       if (settings_.critic.targets == CriticTargets::kWindow) advice.emplace_back("critic.targets=episode");
-      if (slopes && settings_.critic.sobolev == 0.0) advice.emplace_back("critic.sobolev=1 (it fits the slope itself)");
+      if (slopes && settings_.critic.sobolev == 0.0) {
+        advice.push_back(fmt::format("critic.sobolev=1{} (it fits the slope itself)",
+                                     settings_.critic.fit_first ? "" : " with critic.fit_first=true"));
+      }
       if (advice.empty()) advice.emplace_back("wider networks (critic.hidden=[128, 128])");
       add("critic-useless", text + ".", fmt::format("{}", fmt::join(advice, ", or ")));
     }
@@ -236,11 +248,11 @@ class Search {
       if (reach > 0.0 && excess <= kManySteps * reach) continue;
       add("not-steerable",
           reach > 0.0
-              ? fmt::format("{} is {:.3g} above its limit, and a step within the radius ({:.2g}) can lower it by "
+              ? fmt::format("Cost {} is {:.3g} above its limit, and a step within the radius ({:.2g}) can lower it by "
                             "{:.2g} at most: {:.0f} updates.",
-                            name(k), excess, diagnosis_.radius, reach, excess / reach)
-              : fmt::format("{} is {:.3g} above its limit, and nothing that the policy does changes it.", name(k),
-                            excess),
+                            cost.name, excess, diagnosis_.radius, reach, excess / reach)
+              : fmt::format("Cost {} is {:.3g} above its limit, and nothing that the policy does changes it.",
+                            cost.name, excess),
           reach > 0.0 ? "longer steps (a larger radius.lower and radius.upper), or a limit that can be kept"
                       : "a cost that depends on the actions within a window, or another limit");
     }
@@ -251,15 +263,19 @@ class Search {
       const Delivery& delivery = history_.deliveries[k];
       if (!matters(k) || delivery.updates < kFewestUpdates) continue;
       if (!(delivery.share + 2.0 * delivery.se < kUndelivered)) continue;
+      const std::string text = fmt::format(
+          "Updates do not deliver: of the change of {} that the last {} promised ({:.3g} each), {:.0f} ± "
+          "{:.0f} % came.",
+          name(k), delivery.updates, delivery.predicted, percent(delivery.share), percent(delivery.se));
+      if (exploded_) {
+        add("not-delivered", text, "first the gradient that explodes, above");
+        continue;
+      }
       std::vector<std::string> advice = {shorter_steps()};
       if (!settings_.radius.debias) advice.emplace_back("radius.debias=true");
       if (settings_.radius.metric == RadiusMetric::kEuclid) advice.emplace_back("radius.metric=action");
       advice.push_back(fmt::format("environments={}", 2 * settings_.environments));
-      add("not-delivered",
-          fmt::format("Updates do not deliver: of the change of {} that the last {} promised ({:.2g} each), {:.0f} ± "
-                      "{:.0f} % came.",
-                      name(k), delivery.updates, delivery.predicted, percent(delivery.share), percent(delivery.se)),
-          fmt::format("{}", fmt::join(advice, ", or ")));
+      add("not-delivered", text, fmt::format("{}", fmt::join(advice, ", or ")));
     }
   }
 
@@ -313,14 +329,18 @@ class Search {
           fmt::format("The mean of cost {} hides violations: it is {:.4g} with a limit of {:.4g}, but {:.0f} % of the "
                       "episodes are over it and one in twenty is above {:.4g}.",
                       cost.name, cost.estimate.mean, cost.limit, percent(cost.spread.over), cost.spread.high),
-          fmt::format("a lower limit ({}): the constraint is on the mean alone", lowered_limits(cost.name, beyond)));
+          fmt::format("a lower limit ({}): the constraint is on the mean alone", lowered_limits(cost)));
     }
   }
 
-  std::string lowered_limits(const std::string& which, double by) const {
+  // Such that the worst twentieth would come down to the limit, if it follows the mean.
+  std::string lowered_limits(const CostReport& wide) const {
     std::vector<std::string> limits;
-    for (const CostReport& cost : evaluation_.costs)
-      limits.push_back(fmt::format("{:.4g}", cost.limit - (cost.name == which ? by : 0.0)));
+    for (const CostReport& cost : evaluation_.costs) {
+      const double lower =
+          cost.limit > 0.0 ? cost.limit * cost.limit / cost.spread.high : 2.0 * cost.limit - cost.spread.high;
+      limits.push_back(fmt::format("{:.4g}", &cost == &wide ? lower : cost.limit));
+    }
     return fmt::format("limits=[{}]", fmt::join(limits, ", "));
   }
 
@@ -395,6 +415,7 @@ class Search {
   const Diagnosis& diagnosis_;
   const RunHistory& history_;
   std::vector<Finding> found_;
+  bool exploded_ = false;
 };
 
 Delivery deliver(const std::vector<LogEntry>& log, std::size_t begin, std::size_t k) {

@@ -116,6 +116,14 @@ TEST(Explain, GradientThatExplodes) {
   EXPECT_EQ(finding.cause, "gradient-explodes");
   EXPECT_THAT(finding.text, AllOf(HasSubstr("cost speed"), HasSubstr("from 1 to 10 steps"), HasSubstr("499-fold")));
   EXPECT_THAT(finding.advice, AllOf(HasSubstr("window=5"), HasSubstr("task.contact_width")));
+  // What follows from it is not told twice.
+  all.diagnosis.gradient_signals = {0.0, 0.0};
+  all.diagnosis.critic_cosines = {0.0, 0.0};
+  EXPECT_EQ(only(all).cause, "gradient-explodes");
+  all.history.deliveries[0] = {37, 0.0, 0.01, 200.0};
+  EXPECT_THAT(find_causes(all).back().advice, HasSubstr("the gradient that explodes"));
+  all = healthy();
+  all.diagnosis.windows[2].signals[1] = {500.0, 499.0};
   all.evaluation.costs[0].limit = kInfinity;  // nobody steers by it
   EXPECT_THAT(causes(all), IsEmpty());
 
@@ -128,7 +136,7 @@ TEST(Explain, GradientThatExplodes) {
   all.diagnosis.window = 200;
   EXPECT_THAT(only(all).advice, HasSubstr("gradient.source=shac with window="));
   all.diagnosis.windows[3].signals[0] = {kInfinity, kNan};
-  EXPECT_EQ(only(all).cause, "gradient-explodes");
+  EXPECT_THAT(only(all).text, HasSubstr("beyond all numbers"));
 }
 
 TEST(Explain, DrownedGradients) {
@@ -162,14 +170,18 @@ TEST(Explain, AFlatReturnIsNoProblemAndNoNoise) {
 
 TEST(Explain, UselessCritics) {
   Explanation all = healthy();
+  all.diagnosis.critic_explained[1] = -2.0;
+  EXPECT_THAT(only(all).text, HasSubstr("no better than a constant"));
   all.diagnosis.critic_explained[1] = 0.1;
   EXPECT_EQ(only(all).cause, "critic-useless");
   EXPECT_THAT(only(all).text, AllOf(HasSubstr("cost speed"), HasSubstr("explains 10 %")));
   EXPECT_THAT(only(all).advice, AllOf(HasSubstr("critic.steps=1024"), HasSubstr("critic.targets=episode")));
   all = healthy();
   all.diagnosis.critic_cosines[0] = -0.3;  // explained variance does not vouch for the slope
-  EXPECT_THAT(only(all).text, AllOf(HasSubstr("explains 90 %"), HasSubstr("cosine -0.30")));
-  EXPECT_THAT(only(all).advice, HasSubstr("critic.sobolev=1"));
+  EXPECT_THAT(only(all).text, AllOf(HasSubstr("though it explains 90 %"), HasSubstr("cosine -0.30")));
+  EXPECT_THAT(only(all).advice, HasSubstr("critic.sobolev=1 (it"));
+  all.settings.critic.fit_first = false;
+  EXPECT_THAT(only(all).advice, HasSubstr("critic.fit_first=true"));
   all.diagnosis.critic_cosines[0] = kNan;  // no window ends before the episode
   EXPECT_THAT(causes(all), IsEmpty());
 }
@@ -180,7 +192,8 @@ TEST(Explain, UnsteerableConstraints) {
   EXPECT_THAT(causes(all), IsEmpty());  // a dozen updates away
   all.diagnosis.reach[1] = 1.0;
   EXPECT_EQ(only(all).cause, "not-steerable");
-  EXPECT_THAT(only(all).text, AllOf(HasSubstr("100 above its limit"), HasSubstr("141 updates")));  // half is noise
+  EXPECT_THAT(only(all).text,
+              AllOf(HasSubstr("Cost speed is 100 above its limit"), HasSubstr("141 updates")));  // half is noise
   all.diagnosis.reach[1] = 0.0;
   EXPECT_THAT(only(all).text, HasSubstr("nothing that the policy does changes it"));
   all.evaluation.costs[0].estimate = {390.0, 1.0};
@@ -236,7 +249,11 @@ TEST(Explain, CostsThatTheMeanHides) {
   all.evaluation.costs[0].spread = {100.0, 390.0, 600.0, 0.4};
   EXPECT_EQ(only(all).cause, "cost-spread");
   EXPECT_THAT(only(all).text, AllOf(HasSubstr("40 % of the episodes"), HasSubstr("above 600")));
-  EXPECT_THAT(only(all).advice, HasSubstr("limits=[200]"));
+  EXPECT_THAT(only(all).advice, HasSubstr("limits=[266.7]"));
+  all.evaluation.costs.push_back({"rest", {-60.0, 1.0}, -50.0, {-90.0, -60.0, -20.0, 0.3}});
+  all.diagnosis.signals.emplace_back("rest");
+  EXPECT_THAT(find_causes(all).back().advice, HasSubstr("limits=[400, -80]"));
+  all.evaluation.costs.pop_back();
   all.evaluation.costs[0].spread.high = 490.0;
   EXPECT_THAT(causes(all), IsEmpty());
 }
