@@ -22,6 +22,7 @@ constexpr double kUselessCritic = 0.3;     // explained variance
 constexpr double kUselessSlope = 0.03;     // cosine; a robot whose contacts shake the adjoint learns well with 0.1
 constexpr double kManySteps = 50.0;        // updates that it would take to repair a constraint
 constexpr double kUndelivered = 0.3;       // share of the promised change that came
+constexpr double kDelivered = 0.5;         // share that is most of it
 constexpr int kFewestUpdates = 5;          // to judge promises by
 constexpr double kOften = 0.5;             // share of iterations with the radius at a bound
 constexpr double kEarly = 0.9;             // of the horizon
@@ -33,6 +34,7 @@ constexpr double kNoticeable = 0.05;       // root mean square of an action's ji
 constexpr double kNoContact = 0.01;        // share of steps
 constexpr double kFallenBack = 0.3;        // share of the run's range of returns
 constexpr std::size_t kReturnsOfLast = 5;  // iterations whose mean return is the recent one
+constexpr int kFewestIterations = 10;      // of a run that can fall back
 constexpr int kRecentAtLeast = 20;
 
 double percent(double share) { return 100.0 * share; }
@@ -128,15 +130,22 @@ class Search {
     }
   }
 
+  // Gradients without critics over the run's own window.
+  const WindowGradients* own_window() const {
+    for (const WindowGradients& entry : diagnosis_.windows) {
+      if (entry.window == diagnosis_.window) return &entry;
+    }
+    return nullptr;
+  }
+
   void explosion() {
     if (settings_.gradient.source == GradientSource::kZobg) return;
-    const auto own = std::find_if(diagnosis_.windows.begin(), diagnosis_.windows.end(),
-                                  [&](const WindowGradients& entry) { return entry.window == diagnosis_.window; });
-    if (own == diagnosis_.windows.end()) return;
+    const WindowGradients* const own = own_window();
+    if (own == nullptr) return;
     for (std::size_t k = 0; k < own->signals.size(); ++k) {
       if (!matters(k)) continue;
-      const auto first = std::find_if(diagnosis_.windows.begin(), own,
-                                      [k](const WindowGradients& entry) { return entry.signals[k].error > 0.0; });
+      const WindowGradients* const first = std::find_if(
+          diagnosis_.windows.data(), own, [k](const WindowGradients& entry) { return entry.signals[k].error > 0.0; });
       if (first == own) continue;
       const GradientLength& now = own->signals[k];
       const double growth = now.error / first->signals[k].error;
@@ -145,7 +154,7 @@ class Search {
       if (growth <= kExplosion * longer || !drowned) continue;
       // The longest window that still stands out of its noise.
       int window = first->window;
-      for (auto entry = first; entry != own; ++entry) {
+      for (const WindowGradients* entry = first; entry != own; ++entry) {
         if (entry->signals[k].signal_to_noise() >= 2.0) window = entry->window;
       }
       add("gradient-explodes",
@@ -175,12 +184,20 @@ class Search {
                                      windowed() ? std::max(1, diagnosis_.window / 2) : 10));
       }
       if (!settings_.radius.debias) advice.emplace_back("radius.debias=true");
+      // The same windows without critics tell whose noise it is.
+      const WindowGradients* const bare = own_window();
+      const double with = diagnosis_.gradient[k].signal_to_noise();
+      const double without = windowed() && bare != nullptr ? bare->signals[k].signal_to_noise() : 0.0;
+      const bool by_critics = without > 2.0 && without > 3.0 * with;
       add("gradient-drowned",
           fmt::format(
               "The gradient of {} is drowned in noise: {:.0f} % of its squared length is signal, measured as the "
-              "trust region does; in plain length signal to noise is {:.2g}.",
-              name(k), percent(std::max(diagnosis_.gradient_signals[k], 0.0)),
-              diagnosis_.gradient[k].signal_to_noise()),
+              "trust region does; in plain length signal to noise is {:.2g}.{}",
+              name(k), percent(std::max(diagnosis_.gradient_signals[k], 0.0)), with,
+              by_critics ? fmt::format(" Without critics it is {:.2g} over the same windows: the noise is that of "
+                                       "the critics' slopes.",
+                                       without)
+                         : ""),
           fmt::format("{}", fmt::join(advice, ", or ")));
     }
   }
@@ -224,7 +241,7 @@ class Search {
       } else {
         text = fmt::format("The critic of {} is of no use: it foresees what comes no better than a constant", name(k));
       }
-      if (values && std::isfinite(cosine)) text += ", and " + slope;
+      if (values && std::isfinite(cosine)) text += "; " + slope;
       std::vector<std::string> advice;
       if (settings_.critic.steps < 1024) {
         advice.push_back(fmt::format("critic.steps={}", std::max(256, 4 * settings_.critic.steps)));
@@ -293,13 +310,21 @@ class Search {
                          bound, bound, value, percent(share), history_.recent);
     };
     if (history_.at_lower >= kOften) {
-      const bool delivers = !history_.deliveries.empty() && history_.deliveries[0].share > 0.5;
-      add("radius-lower",
-          pinned(history_.at_lower, "lower", radius.lower) +
-              (delivers ? ", though updates bring most of what they promise: progress is slower than it could be."
-                        : ": even short steps do not do what their gradients promise."),
-          delivers ? fmt::format("radius.lower={:.1g}", 10.0 * radius.lower)
-                   : std::string("better gradients first (the other findings say which), then a smaller radius.lower"));
+      const bool flat = !diagnosis_.reach.empty() && is_flat(0);
+      const bool delivers =
+          !history_.deliveries.empty() && history_.deliveries[0].share - history_.deliveries[0].se > kDelivered;
+      const std::string text = pinned(history_.at_lower, "lower", radius.lower);
+      const std::string raise = fmt::format("radius.lower={:.1g}", 10.0 * radius.lower);
+      if (flat) {
+        add("radius-lower", text + ", and the return is flat: steps are short where there is little to gain.",
+            "nothing if the task is solved; else " + raise, /*problem=*/false);
+      } else if (delivers) {
+        add("radius-lower",
+            text + ", though updates bring most of what they promise: progress is slower than it could be.", raise);
+      } else {
+        add("radius-lower", text + ": even short steps do not do what their gradients promise.",
+            "better gradients first (the other findings say which), then a smaller radius.lower");
+      }
     }
     if (history_.at_upper >= kOften) {
       add("radius-upper",
@@ -390,7 +415,7 @@ class Search {
   }
 
   void fall_back() {
-    if (!history_.best_return || !(history_.return_range > 0.0)) return;
+    if (!history_.best_return || history_.iterations < kFewestIterations) return;
     const double lost = *history_.best_return - history_.recent_return;
     if (!(lost > kFallenBack * history_.return_range)) return;
     add("fell-back",

@@ -146,6 +146,9 @@ TEST(Explain, DrownedGradients) {
   EXPECT_EQ(finding.cause, "gradient-drowned");
   EXPECT_THAT(finding.text, AllOf(HasSubstr("the return"), HasSubstr("0 % of its squared length")));
   EXPECT_THAT(finding.advice, AllOf(HasSubstr("environments=512"), HasSubstr("window=5"), Not(HasSubstr("debias"))));
+  EXPECT_THAT(finding.text, Not(HasSubstr("critics")));
+  all.diagnosis.gradient[0] = {100.0, 90.0};  // 0.48, where the bare windows have 2.8
+  EXPECT_THAT(only(all).text, HasSubstr("Without critics it is 2.8 over the same windows"));
   all.settings.gradient.source = GradientSource::kZobg;
   all.settings.radius.debias = false;
   EXPECT_THAT(only(all).advice, AllOf(HasSubstr("gradient.baseline=step"), HasSubstr("radius.debias=true")));
@@ -224,6 +227,8 @@ TEST(Explain, RadiusAtItsBounds) {
   EXPECT_THAT(only(all).advice, HasSubstr("radius.lower=0.0001"));
   all.history.deliveries[0].share = 0.35;
   EXPECT_THAT(only(all).text, HasSubstr("even short steps"));
+  all.diagnosis.reach[0] = 0.01;  // solved
+  for (const Finding& finding : find_causes(all)) EXPECT_FALSE(finding.problem) << finding.text;
   all = healthy();
   all.history.at_upper = 1.0;
   EXPECT_EQ(only(all).cause, "radius-upper");
@@ -304,6 +309,9 @@ TEST(Explain, ABetterPolicyBefore) {
   EXPECT_EQ(only(all).cause, "fell-back");
   EXPECT_THAT(only(all).text, AllOf(HasSubstr("365 at iteration 81"), HasSubstr("100")));
   EXPECT_THAT(only(all).advice, HasSubstr("--checkpoint best"));
+  all.history.iterations = 4;  // too young to tell
+  EXPECT_THAT(causes(all), IsEmpty());
+  all.history.iterations = 150;
   all.history.best_return.reset();  // none was feasible
   EXPECT_THAT(causes(all), IsEmpty());
 }
