@@ -194,7 +194,7 @@ class Search {
               "The gradient of {} is drowned in noise: {:.0f} % of its squared length is signal, measured as the "
               "trust region does; in plain length signal to noise is {:.2g}.{}",
               name(k), percent(std::max(diagnosis_.gradient_signals[k], 0.0)), with,
-              by_critics ? fmt::format(" Without critics it is {:.2g} over the same windows: the noise is that of "
+              by_critics ? fmt::format(" Without critics it is {:.2g} over the same windows: the noise comes in with "
                                        "the critics' slopes.",
                                        without)
                          : ""),

@@ -42,6 +42,7 @@ std::string gradients_text(const Diagnosis& diagnosis) {
   for (const WindowGradients& entry : diagnosis.windows) {
     text += row(fmt::format("  {}{}", entry.window, entry.window == diagnosis.window ? ", the run's" : ""),
                 entry.signals, [](const GradientLength& g) {
+                  if (!std::isfinite(g.norm)) return std::string("not finite");
                   return fmt::format("{} ({})", number(g.norm),
                                      g.norm > 0.0 ? fmt::format("{:.2g}", g.signal_to_noise()) : "-");
                 });
