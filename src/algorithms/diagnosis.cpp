@@ -145,7 +145,8 @@ class Examination {
         /*unbiased=*/true, pool(), products);
     for (const std::size_t k : all) {
       const std::size_t at = k * (all.size() + 1);
-      result_.gradient_signals.push_back(products.unbiased_gram[at] / products.gram[at]);
+      const bool known = !std::isnan(result_.gradient[k].error);  // one block cannot tell signal from noise
+      result_.gradient_signals.push_back(known ? products.unbiased_gram[at] / products.gram[at] : kNan);
       result_.reach.push_back(std::sqrt(result_.radius * products.gram[at]));
     }
   }

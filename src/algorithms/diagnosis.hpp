@@ -67,7 +67,7 @@ struct Diagnosis {
   double radius = 0.0;                   // δ̂ of the next step
   std::vector<GradientLength> gradient;  // as the run takes it, plain length; empty: there is none on this engine
   // In the metric of the trust region: the most that a step within the radius changes each J by, as the sampled
-  // gradient has it, and the share of the squared length that is no noise.
+  // gradient has it, and the share of the squared length that is no noise (NaN: a single episode cannot tell).
   std::vector<double> reach;
   std::vector<double> gradient_signals;
   std::vector<WindowGradients> windows;  // without critics; empty: not differentiable

@@ -260,7 +260,8 @@ class Search {
     for (std::size_t k = 1; k < diagnosis_.reach.size(); ++k) {
       const CostReport& cost = evaluation_.costs[k - 1];
       if (!matters(k) || cost.verdict() != Verdict::kExceeded) continue;
-      const double reach = diagnosis_.reach[k] * std::sqrt(std::max(diagnosis_.gradient_signals[k], 0.0));
+      const double signal = diagnosis_.gradient_signals[k];
+      const double reach = diagnosis_.reach[k] * (std::isnan(signal) ? 1.0 : std::sqrt(std::max(signal, 0.0)));
       const double excess = cost.estimate.mean - cost.limit;
       if (reach > 0.0 && excess <= kManySteps * reach) continue;
       add("not-steerable",

@@ -117,6 +117,16 @@ TEST(Diagnosis, CriticsThatWereFittedExplainMore) {
   EXPECT_GT(many, 0.8);
 }
 
+TEST(Diagnosis, ASingleEpisodeCannotTellSignalFromNoise) {
+  ThreadPool pool(1);
+  AlgorithmContext settings = context(pool);
+  settings.settings.environments = 1;
+  const Diagnosis diagnosis = diagnose(settings, trained(settings));
+  EXPECT_TRUE(std::isnan(diagnosis.gradient[0].error));
+  EXPECT_TRUE(std::isnan(diagnosis.gradient_signals[0]));
+  EXPECT_GT(diagnosis.reach[0], 0.0);
+}
+
 TEST(Diagnosis, ScoreFunctionsHaveNoWindows) {
   ThreadPool pool(1);
   AlgorithmContext settings = context(pool, "function-floor");

@@ -197,6 +197,8 @@ TEST(Explain, UnsteerableConstraints) {
   EXPECT_EQ(only(all).cause, "not-steerable");
   EXPECT_THAT(only(all).text,
               AllOf(HasSubstr("Cost speed is 100 above its limit"), HasSubstr("141 updates")));  // half is noise
+  all.diagnosis.gradient_signals[1] = kNan;                                                      // of a single episode
+  EXPECT_THAT(only(all).text, HasSubstr("100 updates"));
   all.diagnosis.reach[1] = 0.0;
   EXPECT_THAT(only(all).text, HasSubstr("nothing that the policy does changes it"));
   all.evaluation.costs[0].estimate = {390.0, 1.0};
