@@ -26,18 +26,28 @@ struct IterationReport {
   std::vector<double> costs;
   std::vector<double> costs_se;
   std::vector<double> limits;
+  std::vector<double> costs_low;  // 5 and 95 % quantile over the episodes
+  std::vector<double> costs_high;
+  std::vector<double> violation_rates;  // of each cost, the share of the episodes over its limit
   double episode_length = 0.0;
-  int diverged = 0;              // environments of this iteration
-  std::string update_case;       // "case" in the log: recover, free, constrained, none, refused
-  std::optional<double> radius;  // δ̂ that bounded this iteration's update
-  std::optional<double> rho;     // ρ and ζ of the update before this iteration
+  std::optional<double> contact_share;  // of the steps, as far as sampled, in which a robot touches anything
+  int diverged = 0;                     // environments of this iteration
+  std::string update_case;              // "case" in the log: recover, free, constrained, none, refused
+  std::optional<double> radius;         // δ̂ that bounded this iteration's update
+  std::optional<double> rho;            // ρ and ζ of the update before this iteration
   std::optional<double> zeta;
+  // The same update: what J_R and each J_C were to change by, what they did, and the standard error of that.
+  std::vector<double> change_predicted;
+  std::vector<double> change_realised;
+  std::vector<double> change_se;
   std::optional<double> lambda;
   std::vector<double> nu;
   std::vector<double> gradient_norms;    // of J_R, then of each J_C
+  std::vector<double> gradient_errors;   // of each, the length of its standard error
   std::vector<double> gradient_signals;  // of each, the share of the squared norm that is not sampling noise
   std::vector<double> critic_losses;     // mean squared error, in the units of the return
   std::vector<double> critic_explained;  // share of the targets' variance
+  std::vector<double> critic_cosines;    // of V's slope with the adjoint of the next window, mean over window ends
   std::string warning;                   // one sentence, empty if all is well
 };
 

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <limits>
 #include <optional>
 
 #include "cgpo/algorithms/action_metric.hpp"
 #include "cgpo/algorithms/actor_critic.hpp"
+#include "cgpo/algorithms/diagnosis.hpp"
 #include "cgpo/algorithms/noise_free_problem.hpp"
 #include "cgpo/algorithms/radius.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/gradient/first_order.hpp"
+#include "cgpo/gradient/products.hpp"
 #include "cgpo/gradient/zeroth_order.hpp"
 #include "cgpo/subproblem/trust_region.hpp"
 
@@ -19,6 +21,7 @@ namespace cgpo {
 namespace {
 
 constexpr double kDivergedShare = 0.01;  // an update from a batch with more diverged environments is refused
+constexpr int kContactSamples = 256;     // states an iteration: a millisecond, and a standard error of 3 % at most
 
 // Where the last step began, and all that is needed to take it again with another radius.
 struct StepOrigin {
@@ -92,7 +95,9 @@ class Cgpo final : public Algorithm {
       trial_.emplace(*parts_.simulator, settings_.environments, parts_.horizon, settings_.kernel.block, Keep::kOutcome);
     }
     for (std::size_t i = 0; i < parts_.constraints.limits.size(); ++i) {
-      if (std::isfinite(parts_.constraints.limits[i])) active_.push_back(i);
+      if (!std::isfinite(parts_.constraints.limits[i])) continue;
+      active_.push_back(i);
+      signals_.push_back(i + 1);
     }
     if (radius.metric == RadiusMetric::kAction) {
       metric_.emplace(parts_.policy, radius.rows, radius.damping);
@@ -112,6 +117,7 @@ class Cgpo final : public Algorithm {
 
     // Was the last step as good as it promised? (Eq. 12)
     const Outcome now = outcome(statistics);
+    fill_changes(now, report);
     if (radius_.retreats(now, report.limits)) {  // never with a trial: it has judged already
       retreat(report);
       ++iteration_;
@@ -125,7 +131,11 @@ class Cgpo final : public Algorithm {
 
     // g = ∇J_R and q_i = ∇J_Ci, from one sweep. (Eqs. 13, 14)
     const GradientEstimate& gradient = estimate();
-    for (std::size_t k = 0; k < gradient.gradients.size(); ++k) report.gradient_norms.push_back(gradient.norm(k));
+    for (std::size_t k = 0; k < gradient.gradients.size(); ++k) {
+      report.gradient_norms.push_back(gradient.norm(k));
+      report.gradient_errors.push_back(gradient_error(gradient, k));
+    }
+    report.critic_cosines = gradient.critic_cosines;
 
     // The step of the surrogate sub-problem, θ ← θ + δ. (Eq. 8 and Algorithm 2)
     origin_.parameters.assign(parts_.parameters.begin(), parts_.parameters.end());
@@ -189,6 +199,32 @@ class Cgpo final : public Algorithm {
     report.limits = parts_.constraints.limits;
     report.episode_length = statistics.episode_length;
     report.diverged = statistics.diverged;
+    for (std::size_t i = 0; i < report.limits.size(); ++i) {
+      const Spread spread = spread_over_episodes(episode_sums(parts_.batch, static_cast<int>(i) + 1), report.limits[i]);
+      report.costs_low.push_back(spread.low);
+      report.costs_high.push_back(spread.high);
+      report.violation_rates.push_back(spread.over);
+    }
+    if (const auto contact = sample_contact(*parts_.context.task, parts_.batch, kContactSamples)) {
+      report.contact_share = contact->any;
+    }
+  }
+
+  // What the last step was to bring, and what came.
+  void fill_changes(const Outcome& now, IterationReport& report) const {
+    const std::optional<Prediction>& expected = radius_.expected();
+    if (!expected) return;
+    report.change_predicted = {expected->return_after - expected->return_before};
+    report.change_realised = {now.return_now - expected->return_before};
+    report.change_se = {now.return_se};
+    for (std::size_t i = 0; i < now.costs_now.size(); ++i) {
+      // The step of a cost without a limit is not worked out.
+      report.change_predicted.push_back(std::isinf(parts_.constraints.limits[i])
+                                            ? std::numeric_limits<double>::quiet_NaN()
+                                            : expected->costs_after[i] - expected->costs_before[i]);
+      report.change_realised.push_back(now.costs_now[i] - expected->costs_before[i]);
+      report.change_se.push_back(now.costs_se[i]);
+    }
   }
 
   void fit_critics(IterationReport& report) {
@@ -224,6 +260,7 @@ class Cgpo final : public Algorithm {
       collect(*parts_.simulator, parts_.actor(), key, /*deterministic=*/false, *parts_.context.pool, *trial_);
       steps_ += std::int64_t{trial_->environments} * trial_->horizon;
       const Outcome now = outcome(summarise(*trial_));
+      fill_changes(now, report);
       if (!radius_.retreats(now, report.limits)) return judge(now, report);
       retreat(report);
     }
@@ -231,65 +268,21 @@ class Cgpo final : public Algorithm {
 
   // directions = H⁻¹ of the gradients of J_R and of each limited J_C; in the Euclidean ball the gradients themselves.
   void measure(const GradientEstimate& gradient) {
-    const auto size = active_.size() + 1;
-    origin_.directions.resize(size);
     if (metric_) metric_->rebuild(parts_.batch, parts_.actor(), parts_.context.seed, iteration_);
-    const auto turn = [&](const std::vector<double>& of, std::vector<double>& result, std::size_t worker) {
-      result.resize(of.size());
-      if (metric_) {
-        metric_->solve(of, result, metric_memory_[worker]);
-      } else {
-        std::copy(of.begin(), of.end(), result.begin());
-      }
-    };
-    parts_.context.pool->run(static_cast<int>(size), [&](int i) {
-      const auto index = static_cast<std::size_t>(i);
-      turn(gradient.gradients[signal(index)], origin_.directions[index], index);
-    });
-    // Σ over blocks b of S_bᵀH⁻¹S_b: what a product of two averages owes to the noise that they share.
-    const std::size_t blocks = gradient.block_episodes.size();
-    std::vector<std::vector<double>> own(blocks, std::vector<double>(size * size, 0.0));
-    turned_.resize(blocks);
-    if (settings_.radius.debias) {
-      parts_.context.pool->run(static_cast<int>(blocks), [&](int b) {
-        const auto block = static_cast<std::size_t>(b);
-        for (std::size_t j = 0; j < size; ++j) {
-          turn(gradient.block_sums[signal(j)][block], turned_[block], block);
-          for (std::size_t i = 0; i < size; ++i)
-            own[block][i * size + j] = dot(gradient.block_sums[signal(i)][block], turned_[block]);
-        }
-      });
-    }
-    origin_.problem.gram.assign(size * size, 0.0);
-    origin_.unbiased_gram.assign(size * size, 0.0);
-    double episodes = 0.0;
-    double squares = 0.0;
-    for (const int count : gradient.block_episodes) {
-      episodes += count;
-      squares += static_cast<double>(count) * count;
-    }
-    const bool debias = settings_.radius.debias && episodes * episodes > squares;
-    for (std::size_t i = 0; i < size; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        const double product = dot(gradient.gradients[signal(i)], origin_.directions[j]);
-        double unbiased = product;
-        if (debias) {
-          double shared = 0.0;
-          for (const auto& products : own) shared += products[i * size + j];
-          unbiased = (episodes * episodes * product - shared) / (episodes * episodes - squares);
-        }
-        for (const std::size_t at : {i * size + j, j * size + i}) {
-          origin_.problem.gram[at] = product;
-          origin_.unbiased_gram[at] = unbiased;
-        }
-      }
-    }
+    multiply_gradients(
+        gradient, signals_,
+        [this](const std::vector<double>& v, std::vector<double>& result, std::size_t worker) {
+          if (metric_) {
+            metric_->solve(v, result, metric_memory_[worker]);
+          } else {
+            std::copy(v.begin(), v.end(), result.begin());
+          }
+        },
+        settings_.radius.debias, *parts_.context.pool, products_);
+    origin_.directions = products_.directions;
+    origin_.problem.gram = products_.gram;
+    origin_.unbiased_gram = products_.unbiased_gram;
   }
-  static double dot(const std::vector<double>& a, const std::vector<double>& b) {
-    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-  }
-  // The signal of the problem's vector i: 0 is the reward.
-  std::size_t signal(std::size_t i) const { return i == 0 ? 0 : active_[i - 1] + 1; }
 
   // By how much a step aims below each limit.
   std::vector<double> margins(const IterationReport& report) const {
@@ -373,10 +366,11 @@ class Cgpo final : public Algorithm {
   std::optional<ZerothOrderGradient<float>> zeroth_order_;
   std::optional<ActionMetric> metric_;
   std::vector<ActionMetric::Memory> metric_memory_;
-  std::vector<std::vector<double>> turned_;  // [block]: H⁻¹ of a block's sum
-  std::optional<Batch<float>> trial_;        // of the paired test
+  GradientProducts products_;
+  std::optional<Batch<float>> trial_;  // of the paired test
   StepOrigin origin_;
-  std::vector<std::size_t> active_;  // costs that have a limit
+  std::vector<std::size_t> active_;         // costs that have a limit
+  std::vector<std::size_t> signals_ = {0};  // of the problem's vectors: the reward, then those costs
   int iteration_ = 0;
   std::int64_t steps_ = 0;  // of the environments, those of trials too
 };

@@ -67,6 +67,7 @@ class AdaptiveRadius {
   // By how much cost i came out above its prediction, a running mean over the last updates; 0 before there were any.
   double miss(std::size_t i) const { return i < misses_.size() ? misses_[i] : 0.0; }
   void expect(Prediction prediction) { expected_ = std::move(prediction); }
+  const std::optional<Prediction>& expected() const { return expected_; }  // of a step that is not judged yet
   // Compares the last prediction with what came, and adapts. Nothing if there was no update to judge.
   std::optional<RadiusTestResult> observe(const Outcome& outcome, const std::vector<double>& limits);
   // Whether the last step should be taken back; then the radius has shrunk, and there is nothing to judge.

@@ -14,6 +14,9 @@ struct GradientEstimate {
   std::vector<std::vector<double>> gradients;                // [1+m][parameters]: g, q_1 … q_m
   std::vector<std::vector<std::vector<double>>> block_sums;  // [1+m][block][parameters], over the block's episodes
   std::vector<int> block_episodes;                           // of each block, those that did not diverge
+  // [1+m], if critics close windows: the cosine of a critic's slope with the adjoint that the next window has there,
+  // mean over window ends and episodes. States are measured in their standard deviations.
+  std::vector<double> critic_cosines;
 
   void resize(int signals, std::size_t blocks, int parameters) {
     const std::vector<double> zero(static_cast<std::size_t>(parameters), 0.0);

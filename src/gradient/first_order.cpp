@@ -1,6 +1,8 @@
 #include "cgpo/gradient/first_order.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "cgpo/base/error.hpp"
 
@@ -34,6 +36,8 @@ FirstOrderGradient<Real>::FirstOrderGradient(const Simulator<Real>& simulator, c
     workspace.state_adjoint.resize(signals * spec.states, lanes);
     workspace.action_adjoint.resize(signals * spec.actions, lanes);
     workspace.weight.resize(signals, lanes);
+    workspace.slope.resize(signals * spec.states, lanes);
+    workspace.critic_slope.resize(spec.states, lanes);
     workspaces_.push_back(std::move(workspace));
   }
   result_.resize(signals, shape.blocks.size(), policy.parameter_count());
@@ -53,12 +57,23 @@ const GradientEstimate& FirstOrderGradient<Real>::estimate(const Batch<Real>& ba
   for (Workspace& workspace : workspaces_) {
     if (!critics.empty() && workspace.critic.empty())
       workspace.critic.emplace_back(critics[0].mlp(), workspace.weight.columns());
+    workspace.cosines.assign(static_cast<std::size_t>(simulator_.signals()), {});
   }
+  if (!critics.empty()) measure_states(batch);
   pool.run(static_cast<int>(batch.blocks.size()), [&](int b) {
     const auto index = static_cast<std::size_t>(b);
     sweep(batch.blocks[index], actor, critics, workspaces_[index], index);
   });
   result_.reduce(batch);
+  result_.critic_cosines.clear();
+  for (std::size_t k = 0; k < critics.size(); ++k) {
+    Cosine all;
+    for (const Workspace& workspace : workspaces_) {
+      all.sum += workspace.cosines[k].sum;
+      all.count += workspace.cosines[k].count;
+    }
+    result_.critic_cosines.push_back(all.count > 0.0 ? all.sum / all.count : std::numeric_limits<double>::quiet_NaN());
+  }
   return result_;
 }
 
@@ -75,7 +90,11 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
 
   for (int window = (block.simulated - 1) / window_ * window_; window >= 0; window -= window_) {
     const int window_end = std::min(window + window_, block.simulated);
+    const bool compares = !critics.empty() && window_end < block.simulated;
+    if (compares)
+      total_slope(block, window_end, w.next_state_adjoint, w, w.slope.view());  // as the next window left it
     start_window(block, window_end, actor, critics, w);
+    if (compares) compare_slopes(block, window_end, w);
     for (int begin = window + (window_end - 1 - window) / segment_ * segment_; begin >= window; begin -= segment_) {
       const int end = std::min(begin + segment_, window_end);
       const int first = block.column(begin);
@@ -115,7 +134,7 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
                                 {.rows = observation_adjoint});
           actor.normaliser.scale_adjoint(observation_adjoint, lanes);
         }
-        if (keeps_slopes_) keep_slopes(block, t, w, slopes_[index]);
+        if (keeps_slopes_) total_slope(block, t, w.state_adjoint, w, slopes_[index].view().from_column(column));
         std::swap(w.next_state_adjoint, w.state_adjoint);
       }
       for (int k = 0; k < signals; ++k) {
@@ -145,18 +164,61 @@ const std::vector<RowStore<Real>>& FirstOrderGradient<Real>::state_slopes(const 
 
 // ds-part of the step plus Oᵀ times what came through the policy's input.
 template <class Real>
-void FirstOrderGradient<Real>::keep_slopes(const TrajectoryBlock<Real>& block, int t, Workspace& w,
-                                           RowStore<Real>& slopes) const {
+void FirstOrderGradient<Real>::total_slope(const TrajectoryBlock<Real>& block, int t,
+                                           const RowStore<Real>& state_adjoint, Workspace& w, Rows<Real> slope) const {
   const TaskSpec& spec = simulator_.task().spec();
-  const int column = block.column(t);
   for (int k = 0; k < simulator_.signals(); ++k) {
-    const Rows<Real> result = slopes.view().from_row(k * spec.states).from_column(column);
-    simulator_.observe_pull_back(block.states.view().from_column(column),
+    const Rows<Real> result = slope.from_row(k * spec.states);
+    simulator_.observe_pull_back(block.states.view().from_column(block.column(t)),
                                  std::as_const(w.observation_adjoint).view().from_row(k * spec.observations), result,
                                  block.lanes(), w.simulator);
     for (int i = 0; i < spec.states; ++i) {
-      const Real* const direct = w.state_adjoint.view().row(k * spec.states + i);
+      const Real* const direct = state_adjoint.view().row(k * spec.states + i);
       for (int lane = 0; lane < block.lanes(); ++lane) result.row(i)[lane] += direct[lane];
+    }
+  }
+}
+
+// A product of slopes has the units of 1 / state², so each state is measured in what it usually varies by.
+template <class Real>
+void FirstOrderGradient<Real>::measure_states(const Batch<Real>& batch) {
+  Moments moments(simulator_.task().spec().states);
+  for (const auto& block : batch.blocks) {
+    std::vector<std::uint8_t> keep(block.diverged.size());
+    std::transform(block.diverged.begin(), block.diverged.end(), keep.begin(),
+                   [](std::uint8_t flag) { return static_cast<std::uint8_t>(flag == 0 ? 1 : 0); });
+    for (int t = window_; t < block.simulated; t += window_)
+      moments.add(block.states.view().from_column(block.column(t)), block.lanes(), keep.data());
+  }
+  state_std_.clear();
+  for (int i = 0; i < simulator_.task().spec().states; ++i) state_std_.push_back(std::sqrt(moments.variance(i)));
+}
+
+template <class Real>
+void FirstOrderGradient<Real>::compare_slopes(const TrajectoryBlock<Real>& block, int t, Workspace& w) const {
+  const TaskSpec& spec = simulator_.task().spec();
+  for (int k = 0; k < simulator_.signals(); ++k) {
+    simulator_.observe_pull_back(block.states.view().from_column(block.column(t)),
+                                 std::as_const(w.observation_adjoint).view().from_row(k * spec.observations),
+                                 w.critic_slope.view(), block.lanes(), w.simulator);
+    for (int lane = 0; lane < block.lanes(); ++lane) {
+      if (!counts(block, simulator_.stops_at_end(k), t, lane)) continue;
+      double product = 0.0;
+      double of_window = 0.0;
+      double of_critic = 0.0;
+      for (int i = 0; i < spec.states; ++i) {
+        const double unit = state_std_[static_cast<std::size_t>(i)];
+        const double a = unit * static_cast<double>(w.slope.view().row(k * spec.states + i)[lane]);
+        const double b = unit * static_cast<double>(w.critic_slope.view().row(i)[lane]);
+        product += a * b;
+        of_window += a * a;
+        of_critic += b * b;
+      }
+      const double scale = std::sqrt(of_window) * std::sqrt(of_critic);
+      if (!(of_window > 0.0) || !std::isfinite(scale)) continue;  // nothing to compare with
+      Cosine& cosine = w.cosines[static_cast<std::size_t>(k)];
+      cosine.sum += scale > 0.0 ? product / scale : 0.0;
+      cosine.count += 1.0;
     }
   }
 }

@@ -37,6 +37,10 @@ class FirstOrderGradient {
                                                   std::span<const Critic<Real>> critics, ThreadPool& pool);
 
  private:
+  struct Cosine {
+    double sum = 0.0;
+    double count = 0.0;
+  };
   struct Workspace {
     SimulatorScratch<Real> simulator;
     std::vector<RowStore<Real>> deltas;  // [signals], of the policy's units, for the steps of a segment
@@ -45,6 +49,9 @@ class FirstOrderGradient {
     RowStore<Real> state_adjoint;        // [signals · states × B]
     RowStore<Real> action_adjoint;       // [signals · actions × B]
     RowStore<Real> weight;               // [signals × B]
+    RowStore<Real> slope;                // [signals · states × B], of the next window's L at its start
+    RowStore<Real> critic_slope;         // [states × B]
+    std::vector<Cosine> cosines;         // [signals]
     std::vector<CriticWorkspace<Real>> critic;
   };
 
@@ -54,7 +61,12 @@ class FirstOrderGradient {
                     std::span<const Critic<Real>> critics, Workspace& workspace) const;
   void cut(const TrajectoryBlock<Real>& block, int t, Workspace& workspace) const;
 
-  void keep_slopes(const TrajectoryBlock<Real>& block, int t, Workspace& workspace, RowStore<Real>& slopes) const;
+  // slope = dL_w/ds_t from what a sweep has at step t.
+  void total_slope(const TrajectoryBlock<Real>& block, int t, const RowStore<Real>& state_adjoint, Workspace& workspace,
+                   Rows<Real> slope) const;
+  // Adds up the cosines of workspace.slope with the critics' slopes at step t, where the window before it ends.
+  void compare_slopes(const TrajectoryBlock<Real>& block, int t, Workspace& workspace) const;
+  void measure_states(const Batch<Real>& batch);
 
   const Simulator<Real>& simulator_;
   bool keeps_slopes_ = false;
@@ -62,6 +74,7 @@ class FirstOrderGradient {
   int window_;
   int segment_;                        // steps whose weight gradients are one product; divides the window
   std::vector<Workspace> workspaces_;  // one a block
+  std::vector<double> state_std_;      // over window ends
   GradientEstimate result_;
 };
 

@@ -145,6 +145,17 @@ void add_contacts(const Model& model, const PhysicsParameters& parameters, const
   }
 }
 
+// How deep each contact point is pressed into its plane; it touches if that is positive.
+template <class S>
+std::vector<S> contact_depths(const Model& model, const Kinematics<S>& kinematics) {
+  std::vector<S> depths;
+  for (const ContactPoint& point : model.contacts) {
+    const Vec3<S> centre = point_position(model, kinematics, point.body, point.body_position);
+    depths.push_back(S(point.radius + point.margin + point.plane_offset) - dot(lift<S>(point.normal), centre));
+  }
+  return depths;
+}
+
 // Joint limits by the same law, and joint damping: forces to `tau`, what answers the acceleration to `diagonal`. Both
 // ends of a range are one spring against |q − middle|; the kink at the middle is where nothing presses.
 template <class S>

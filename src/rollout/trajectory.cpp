@@ -93,11 +93,25 @@ BatchStatistics summarise(const Batch<Real>& batch) {
   return result;
 }
 
+template <class Real>
+std::vector<double> episode_sums(const Batch<Real>& batch, int signal) {
+  std::vector<double> sums;
+  for (const auto& block : batch.blocks) {
+    for (int lane = 0; lane < block.lanes(); ++lane) {
+      if (block.diverged[static_cast<std::size_t>(lane)] != 0) continue;
+      sums.push_back(block.sums[static_cast<std::size_t>(signal * block.lanes() + lane)]);
+    }
+  }
+  return sums;
+}
+
 template struct TrajectoryBlock<float>;
 template struct TrajectoryBlock<double>;
 template struct Batch<float>;
 template struct Batch<double>;
 template BatchStatistics summarise(const Batch<float>&);
 template BatchStatistics summarise(const Batch<double>&);
+template std::vector<double> episode_sums(const Batch<float>&, int);
+template std::vector<double> episode_sums(const Batch<double>&, int);
 
 }  // namespace cgpo

@@ -90,4 +90,8 @@ struct BatchStatistics {
 template <class Real>
 BatchStatistics summarise(const Batch<Real>& batch);
 
+// The sum of a signal over each episode that did not diverge, in the order of the environments.
+template <class Real>
+std::vector<double> episode_sums(const Batch<Real>& batch, int signal);
+
 }  // namespace cgpo

@@ -246,6 +246,8 @@ Command add_eval(CLI::App& root) {
   app->add_option("--engine", request->engine, "simulate with own or mujoco, whatever the policy was trained on")
       ->type_name("NAME");
   add_integer(*app, "--substeps", request->substeps, 1, 1000, "physics steps of an environment step (the engine's)");
+  app->add_flag("--explain", request->explain,
+                "also look into gradients, critics, updates and actions, and say what looks wrong and what to try");
   add_threads(*app, request->threads);
   add_json(*app, request->json);
   return {app, [request] {

@@ -8,8 +8,10 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/statistics.hpp"
+#include "cgpo/run/explain.hpp"
 #include "cgpo/run/progress.hpp"
 #include "cgpo/run/run_folder.hpp"
+#include "cgpo/tasks/robot.hpp"
 
 namespace cgpo {
 namespace {
@@ -80,9 +82,8 @@ EvaluationReport summarise(const Evaluation& evaluation, const Constraints& cons
   report.feasible = report.episodes > 0;
   for (std::size_t i = 0; i < constraints.names.size(); ++i) {
     const std::vector<double>& samples = evaluation.costs[i];
-    CostReport cost{constraints.names[i], estimate_mean(samples, evaluation.lattice), constraints.limits[i]};
-    const auto over = std::count_if(samples.begin(), samples.end(), [&](double sample) { return sample > cost.limit; });
-    cost.violation_rate = static_cast<double>(over) / static_cast<double>(samples.size());
+    CostReport cost{constraints.names[i], estimate_mean(samples, evaluation.lattice), constraints.limits[i],
+                    spread_over_episodes(samples, constraints.limits[i])};
     report.feasible = report.feasible && cost.estimate.mean <= cost.limit;
     report.costs.push_back(std::move(cost));
   }
@@ -102,7 +103,10 @@ Json to_json(const EvaluationReport& report) {
     entry["mean"] = cost.estimate.mean;
     entry["se"] = cost.estimate.se;
     entry["limit"] = cost.limit;
-    entry["violation_rate"] = cost.violation_rate;
+    entry["violation_rate"] = cost.spread.over;
+    entry["low"] = cost.spread.low;  // 5 % quantile
+    entry["median"] = cost.spread.median;
+    entry["high"] = cost.spread.high;  // 95 %
     entry["verdict"] = verdict_word(cost.verdict());
     result["costs"].push_back(std::move(entry));
   }
@@ -118,9 +122,9 @@ std::string to_text(const EvaluationReport& report) {
     text += fmt::format("return, paper  {:.5g} ± {:.2g}\n", report.return_paper.mean, report.return_paper.se);
   }
   for (const CostReport& cost : report.costs) {
-    text += fmt::format("cost {:<9} {:.5g} ± {:.2g}, limit {:.5g}: {}; {:.1f} % of the episodes are over it\n",
-                        cost.name, cost.estimate.mean, cost.estimate.se, cost.limit, verdict_sentence(cost),
-                        100.0 * cost.violation_rate);
+    text +=
+        fmt::format("cost {:<9} {:.5g} ± {:.2g}, limit {:.5g}: {}; {:.1f} % of the episodes are over it\n", cost.name,
+                    cost.estimate.mean, cost.estimate.se, cost.limit, verdict_sentence(cost), 100.0 * cost.spread.over);
   }
   text += fmt::format("episodes       {} of {:.5g} steps on average{}\n", report.episodes, report.episode_length,
                       report.diverged > 0 ? fmt::format("; {} more diverged and are left out", report.diverged) : "");
@@ -163,21 +167,36 @@ int eval_command(const EvaluationRequest& request) {
   const AlgorithmContext context{make_task(configuration), configuration.settings,
                                  request.seed ? static_cast<std::uint64_t>(*request.seed) : configuration.seed, &pool};
   const auto begin = std::chrono::steady_clock::now();
-  const Evaluation evaluation = [&] {
+  const auto with_checkpoint = [&](auto&& use) {
     try {
-      return evaluate(context, checkpoint, request.episodes, request.deterministic);
+      return use();
     } catch (const UserError& error) {
       throw UserError("'{}' does not fit its run: {}", path.string(), error.what());
     }
-  }();
+  };
+  const Evaluation evaluation =
+      with_checkpoint([&] { return evaluate(context, checkpoint, request.episodes, request.deterministic); });
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const EvaluationReport report = summarise(evaluation, resolve_constraints(*context.task, configuration.settings));
+  std::optional<Explanation> explanation;
+  if (request.explain) {
+    const Robot* const robot = context.task->find_robot();
+    explanation.emplace(Explanation{.task = configuration.task,
+                                    .substeps = robot == nullptr ? 0 : robot->substeps,
+                                    .offered_costs = {},
+                                    .settings = configuration.settings,
+                                    .evaluation = report,
+                                    .diagnosis = with_checkpoint([&] { return diagnose(context, checkpoint); }),
+                                    .history = summarise_log(read_log(run.log()), configuration.settings.radius)});
+    for (const CostSpec& cost : context.task->spec().costs) explanation->offered_costs.push_back(cost.name);
+  }
 
   if (request.json) {
     Json result = to_json(report);
     result["checkpoint"] = path.string();
     result["deterministic"] = request.deterministic;
     if (!request.engine.empty()) result["engine"] = request.engine;
+    if (explanation) result["explanation"] = to_json(*explanation, find_causes(*explanation));
     fmt::print("{}\n", result.dump());
     return 0;
   }
@@ -186,6 +205,7 @@ int eval_command(const EvaluationRequest& request) {
              request.checkpoint == "best" ? "best feasible" : "last", request.deterministic ? ", without noise" : "",
              seconds);
   fmt::print("{}", to_text(report));
+  if (explanation) fmt::print("\n{}", to_text(*explanation, find_causes(*explanation)));
   return 0;
 }
 

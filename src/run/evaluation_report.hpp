@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cgpo/algorithms/diagnosis.hpp"
 #include "cgpo/algorithms/evaluation.hpp"
 #include "cgpo/run/run_log.hpp"
 
@@ -28,7 +29,7 @@ struct CostReport {
   std::string name;
   Estimate estimate;
   double limit = 0.0;
-  double violation_rate = 0.0;  // share of the episodes over the limit
+  Spread spread = {};  // over the episodes
 
   Verdict verdict() const;
 };
@@ -55,7 +56,8 @@ struct EvaluationRequest {
   bool deterministic = false;
   std::optional<std::int64_t> seed;  // the run's own unless given
   std::string engine;                // own or mujoco, whatever the run was trained on; empty: the run's own
-  int substeps = 0;  // physics steps of an environment step; 0: the run's, or the other engine's standard
+  int substeps = 0;      // physics steps of an environment step; 0: the run's, or the other engine's standard
+  bool explain = false;  // also say what looks wrong
   int threads = 1;
   bool json = false;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <sstream>
 #include <unistd.h>
 
 #include "cgpo/base/error.hpp"
@@ -45,18 +46,27 @@ Json to_json(const LogEntry& entry) {
   line["costs"] = report.costs;
   line["costs_se"] = report.costs_se;
   line["limits"] = report.limits;
+  if (!report.costs_low.empty()) line["costs_low"] = report.costs_low;
+  if (!report.costs_high.empty()) line["costs_high"] = report.costs_high;
+  if (!report.violation_rates.empty()) line["violation_rates"] = report.violation_rates;
   line["episode_length"] = report.episode_length;
+  if (report.contact_share) line["contact_share"] = *report.contact_share;
   line["diverged"] = report.diverged;
   if (!report.update_case.empty()) line["case"] = report.update_case;
   if (report.radius) line["radius"] = *report.radius;
   if (report.rho) line["rho"] = *report.rho;
   if (report.zeta) line["zeta"] = *report.zeta;
+  if (!report.change_predicted.empty()) line["change_predicted"] = report.change_predicted;
+  if (!report.change_realised.empty()) line["change_realised"] = report.change_realised;
+  if (!report.change_se.empty()) line["change_se"] = report.change_se;
   if (report.lambda) line["lambda"] = *report.lambda;
   if (!report.nu.empty()) line["nu"] = report.nu;
   if (!report.gradient_norms.empty()) line["gradient_norms"] = report.gradient_norms;
+  if (!report.gradient_errors.empty()) line["gradient_errors"] = report.gradient_errors;
   if (!report.gradient_signals.empty()) line["gradient_signals"] = report.gradient_signals;
   if (!report.critic_losses.empty()) line["critic_losses"] = report.critic_losses;
   if (!report.critic_explained.empty()) line["critic_explained"] = report.critic_explained;
+  if (!report.critic_cosines.empty()) line["critic_cosines"] = report.critic_cosines;
   if (!report.warning.empty()) line["warning"] = report.warning;
   return line;
 }
@@ -76,18 +86,27 @@ LogEntry from_json(const Json& line) {
   for (double& limit : report.limits) {
     if (std::isnan(limit)) limit = std::numeric_limits<double>::infinity();  // the only limit that is written as null
   }
+  report.costs_low = read_numbers(line, "costs_low");
+  report.costs_high = read_numbers(line, "costs_high");
+  report.violation_rates = read_numbers(line, "violation_rates");
   report.episode_length = read_number(line.at("episode_length"));
+  report.contact_share = read_optional(line, "contact_share");
   report.diverged = line.at("diverged").get<int>();
   report.update_case = line.value("case", "");
   report.radius = read_optional(line, "radius");
   report.rho = read_optional(line, "rho");
   report.zeta = read_optional(line, "zeta");
+  report.change_predicted = read_numbers(line, "change_predicted");
+  report.change_realised = read_numbers(line, "change_realised");
+  report.change_se = read_numbers(line, "change_se");
   report.lambda = read_optional(line, "lambda");
   report.nu = read_numbers(line, "nu");
   report.gradient_norms = read_numbers(line, "gradient_norms");
+  report.gradient_errors = read_numbers(line, "gradient_errors");
   report.gradient_signals = read_numbers(line, "gradient_signals");
   report.critic_losses = read_numbers(line, "critic_losses");
   report.critic_explained = read_numbers(line, "critic_explained");
+  report.critic_cosines = read_numbers(line, "critic_cosines");
   report.warning = line.value("warning", "");
   return entry;
 }
@@ -127,6 +146,20 @@ KeptLines find_lines(const std::filesystem::path& path, int iterations) {
     kept.bytes = newline + 1;
   }
   return kept;
+}
+
+std::vector<LogEntry> read_log(const std::filesystem::path& path) {
+  std::vector<LogEntry> entries;
+  if (std::error_code ignored; !std::filesystem::exists(path, ignored)) return entries;
+  std::istringstream text(read_file(path));
+  for (std::string line; std::getline(text, line);) {
+    try {
+      entries.push_back(from_json(Json::parse(line)));
+    } catch (const Json::exception&) {
+      break;
+    }
+  }
+  return entries;
 }
 
 KeptLines cut_lines(const std::filesystem::path& path, int iterations) {

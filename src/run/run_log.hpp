@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cgpo/algorithms/algorithm.hpp"
 
@@ -23,6 +24,9 @@ struct LogEntry {
 // What the algorithm does not have is left out. Numbers that are not finite become null when the object is written.
 Json to_json(const LogEntry& entry);
 LogEntry from_json(const Json& line);
+
+// All entries of a log, up to a line that is torn or is none of ours; of no log, none.
+std::vector<LogEntry> read_log(const std::filesystem::path& path);
 
 // Where the time of an iteration went.
 struct TimingEntry {

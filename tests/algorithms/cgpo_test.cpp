@@ -121,11 +121,49 @@ TEST(Cgpo, ReportsWhatItPromises) {
   EXPECT_EQ(first.gradient_signals.size(), 2U);
   for (const double signal : first.gradient_signals) EXPECT_LE(signal, 1.0);
   EXPECT_EQ(first.critic_losses.size(), 2U);
+  ASSERT_EQ(first.gradient_errors.size(), 2U);
+  for (const double error : first.gradient_errors) EXPECT_GT(error, 0.0);
+  ASSERT_EQ(first.critic_cosines.size(), 2U);
+  for (const double cosine : first.critic_cosines) EXPECT_LE(std::abs(cosine), 1.0);
+  EXPECT_LT(first.costs_low[0], first.costs[0]);
+  EXPECT_GT(first.costs_high[0], first.costs[0]);
+  EXPECT_EQ(first.violation_rates.size(), 1U);
+  EXPECT_FALSE(first.contact_share.has_value());  // a point has nothing to touch
+  EXPECT_TRUE(first.change_predicted.empty());
   EXPECT_EQ(first.return_mean, first.costs[0]);
   const IterationReport second = algorithm->iterate();
   EXPECT_EQ(second.iteration, 1);
   EXPECT_EQ(second.steps, 2 * 24 * 100);
   EXPECT_TRUE(second.rho.has_value());
+  ASSERT_EQ(second.change_predicted.size(), 2U);
+  for (const double change : second.change_predicted) EXPECT_LT(change, 0.0);  // from above the limit, where J_R = J_C
+  EXPECT_EQ(second.change_realised[0], second.return_mean - first.return_mean);
+  EXPECT_EQ(second.change_realised[1], second.costs[0] - first.costs[0]);
+  EXPECT_EQ(second.change_se[0], std::hypot(second.return_se, first.return_se));
+  EXPECT_EQ(second.change_se[1], std::hypot(second.costs_se[0], first.costs_se[0]));
+}
+
+// The step that was tried at once is judged at once, in the same report.
+TEST(Cgpo, PairedTrialsReportTheirOwnChange) {
+  ThreadPool pool(1);
+  AlgorithmContext settings = context(pool);
+  settings.settings.radius.test = RadiusTest::kPaired;
+  const IterationReport first = make_cgpo(settings)->iterate();
+  ASSERT_EQ(first.change_predicted.size(), 2U);
+  EXPECT_TRUE(first.rho.has_value());
+}
+
+// A cost without a limit has no prediction, and the log says so.
+TEST(Cgpo, UnlimitedCostsHaveNoPrediction) {
+  ThreadPool pool(1);
+  AlgorithmContext settings = context(pool);
+  settings.settings.limits = {std::numeric_limits<double>::infinity()};
+  const auto algorithm = make_cgpo(settings);
+  algorithm->iterate();
+  const IterationReport second = algorithm->iterate();
+  EXPECT_TRUE(std::isfinite(second.change_predicted[0]));
+  EXPECT_TRUE(std::isnan(second.change_predicted[1]));
+  EXPECT_TRUE(std::isfinite(second.change_realised[1]));
 }
 
 // Reward and cost are one function here, so g and q must be one vector when no critic comes between.

@@ -1,6 +1,7 @@
 // What the commands print when all is well.
 #include <gmock/gmock.h>
 #include <set>
+#include <sstream>
 
 #include "cgpo/base/file.hpp"
 
@@ -85,6 +86,70 @@ TEST_F(Results, TrainAndEvaluate) {
   EXPECT_NE(json_of(run({"eval", "run", "--episodes", "64", "--seed", "9", "--json"})), eval);
   EXPECT_THAT(run({"eval", "run", "--episodes", "64", "--deterministic"}).out,
               AllOf(HasSubstr("±"), HasSubstr("verdict")));
+}
+
+TEST_F(Results, Explain) {
+  ASSERT_EQ(run(small_training("run", 6)).code, 0);
+  const Json plain = json_of(run({"eval", "run", "--episodes", "64", "--json"}));
+  EXPECT_FALSE(plain.contains("explanation"));
+  Json eval = json_of(run({"eval", "run", "--episodes", "64", "--explain", "--json"}));
+  const Json explanation = eval.at("explanation");
+  expect_fields(explanation, {"findings", "diagnosis", "history"});
+  expect_fields(explanation.at("diagnosis"), {"signals", "gradient", "gradient_signals", "reach", "windows",
+                                              "critic_explained", "critic_cosines", "actions", "observations"});
+  EXPECT_EQ(explanation.at("diagnosis").at("windows").size(), 5U);  // 1, 2, 5, 10, 20
+  EXPECT_EQ(explanation.at("history").at("iterations"), 6);
+  EXPECT_EQ(explanation.at("history").at("delivered").at(0).at("updates"), 5);
+  eval.erase("explanation");
+  EXPECT_EQ(eval, plain);
+  EXPECT_EQ(
+      json_of(run({"eval", "run", "--episodes", "64", "--explain", "--threads", "3", "--json"})).at("explanation"),
+      explanation);
+
+  const Outcome text = run({"eval", "run", "--episodes", "64", "--explain"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, AllOf(HasSubstr("verdict"), HasSubstr("signal to noise"), HasSubstr("5, the run's"),
+                              HasSubstr("updates, last 6 of 6"), HasSubstr("share that came")));
+  for (const Json& finding : explanation.at("findings")) expect_fields(finding, {"cause", "problem", "text", "try"});
+}
+
+// Runs spoilt on purpose: each is told its own cause.
+TEST_F(Results, ExplainNamesTheCause) {
+  const auto causes = [&](const std::string& name, const std::vector<std::string>& settings) {
+    std::vector<std::string> more = settings;
+    EXPECT_EQ(run(small_training(name, 8, more)).code, 0);
+    std::vector<std::string> found;
+    const Json eval = json_of(run({"eval", name, "--episodes", "64", "--explain", "--json"}));
+    for (const Json& finding : eval.at("explanation").at("findings")) found.push_back(finding.at("cause"));
+    return found;
+  };
+  using ::testing::Contains;
+  using ::testing::Not;
+  EXPECT_THAT(causes("pinned", {"radius.lower=1e-9", "radius.upper=1e-9", "radius.initial=1e-9"}),
+              AllOf(Contains("radius-pinned"), Contains("return-flat")));
+  EXPECT_THAT(causes("no-critic", {"critic.steps=0"}), Contains("critic-useless"));
+  EXPECT_THAT(causes("good-critic", {"critic.steps=1000", "critic.targets=episode"}),
+              AllOf(Not(Contains("critic-useless")), Not(Contains("radius-pinned"))));
+}
+
+// A run of an older version: its log lacks what is logged now, its checkpoint says nothing of a prediction.
+TEST_F(Results, ExplainsOldRuns) {
+  ASSERT_EQ(run(small_training("run", 4)).code, 0);
+  std::istringstream lines(read_file(at("run/log.jsonl")));
+  std::string old;
+  for (std::string line; std::getline(lines, line);) {
+    Json entry = Json::parse(line);
+    for (const char* name : {"costs_low", "costs_high", "violation_rates", "contact_share", "change_predicted",
+                             "change_realised", "change_se", "gradient_errors", "critic_cosines"})
+      entry.erase(name);
+    old += entry.dump() + "\n";
+  }
+  write_file_atomically(at("run/log.jsonl"), old);
+  const Json explanation = json_of(run({"eval", "run", "--episodes", "64", "--explain", "--json"})).at("explanation");
+  EXPECT_TRUE(explanation.at("history").at("delivered").empty());
+  EXPECT_EQ(run({"eval", "run", "--episodes", "64", "--explain"}).code, 0);
+  std::filesystem::remove(at("run/log.jsonl"));
+  EXPECT_THAT(run({"eval", "run", "--episodes", "64", "--explain"}).out, HasSubstr("no log yet"));
 }
 
 TEST_F(Results, RunsHaveADefaultPlaceAndCanStartFromOneAnother) {

@@ -210,6 +210,92 @@ TEST(FirstOrder, ExactCriticsMakeWindowsExact) {
   EXPECT_GT(std::abs(gradient(6, 0.0) - full), 0.05 * std::abs(full));
 }
 
+// With the same linear task: the exact cost-to-go agrees with the next window whatever its scale, its opposite never.
+TEST(FirstOrder, CosineOfTheCriticsSlope) {
+  const auto task = make_task(LinearTask{});
+  const KernelSimulator<double> simulator(task, {0});
+  const Policy<double> policy(1, {}, 1, false);
+  AlignedVector<double> parameters(static_cast<std::size_t>(policy.parameter_count()), 0.0);
+  parameters[2] = std::log(0.1);
+  const Normaliser<double> normaliser(1);
+  Batch<double> batch(simulator, 8, 12, 4);
+  ThreadPool pool(1);
+  collect(simulator, Actor<double>{policy, parameters, normaliser}, {.seed = 1}, false, pool, batch);
+  std::vector<Critic<double>> critics;
+  for (const double slope : {0.7, -2.0}) {
+    critics.emplace_back(1, std::vector<int>{}, 12);
+    std::fill(critics.back().parameters().begin(), critics.back().parameters().end(), 0.0);
+    critics.back().parameters()[0] = slope;
+  }
+  FirstOrderGradient<double> estimator(simulator, policy, batch, 6);
+  const auto cosines = [&](std::span<const Critic<double>> used) {
+    return estimator.estimate(batch, {policy, parameters, normaliser}, used, pool).critic_cosines;
+  };
+  EXPECT_EQ(cosines(critics), (std::vector<double>{1.0, -1.0}));
+  EXPECT_TRUE(cosines({}).empty());
+  FirstOrderGradient<double> whole(simulator, policy, batch, 12);  // no window ends before the episode
+  EXPECT_TRUE(std::isnan(whole.estimate(batch, {policy, parameters, normaliser}, critics, pool).critic_cosines[0]));
+}
+
+// Against slopes of the next window that were tested by themselves, and differences of the critic.
+TEST(FirstOrder, CosinesEqualThoseOfDifferences) {
+  Fixture f(ProbeTask{.end_at = 1.6}, 6);
+  const Batch<double> batch = f.collect_batch(0, 4);
+  const int window = 5;
+  FirstOrderGradient<double> estimator(f.simulator, f.policy, batch, window);
+  const std::vector<RowStore<double>> slopes = estimator.state_slopes(batch, f.actor(), f.critics, f.pool);
+  const std::vector<double> cosines = estimator.estimate(batch, f.actor(), f.critics, f.pool).critic_cosines;
+
+  std::vector<double> mean(2, 0.0), square(2, 0.0);
+  double count = 0.0;
+  for (const auto& block : batch.blocks) {
+    for (int t = window; t < block.simulated; t += window) {
+      for (int lane = 0; lane < block.lanes(); ++lane, count += 1.0) {
+        for (std::size_t i = 0; i < 2; ++i) {
+          mean[i] += state_at(block, t, lane)[i];
+          square[i] += std::pow(state_at(block, t, lane)[i], 2);
+        }
+      }
+    }
+  }
+  const auto variance = [&](std::size_t i) { return square[i] / count - std::pow(mean[i] / count, 2); };
+
+  for (int k = 0; k < 3; ++k) {
+    double sum = 0.0;
+    double windows = 0.0;
+    for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
+      const auto& block = batch.blocks[b];
+      for (int t = window; t < block.simulated; t += window) {
+        for (int lane = 0; lane < block.lanes(); ++lane) {
+          if (!counts(block, f.simulator.stops_at_end(k), t, lane)) continue;
+          const auto value = [&](std::size_t i, double offset) {
+            std::vector<double> state = state_at(block, t, lane), observation(3), input(3);
+            state[i] += offset;
+            SimulatorScratch<double> scratch;
+            CriticWorkspace<double> workspace(f.critics[0].mlp(), 1);
+            f.simulator.observe(Rows<double>(state.data(), 1), Rows<double>(observation.data(), 1), 1, scratch);
+            f.normaliser.normalise(Rows<double>(observation.data(), 1), Rows<double>(input.data(), 1), 1);
+            double result = 0.0;
+            f.critics[static_cast<std::size_t>(k)].value(Rows<double>(input.data(), 1), t, &result, 1, workspace);
+            return result;
+          };
+          double product = 0.0, of_window = 0.0, of_critic = 0.0;
+          for (std::size_t i = 0; i < 2; ++i) {
+            const double critic = (value(i, 1e-5) - value(i, -1e-5)) / 2e-5;
+            const double next = slopes[b].view().row(k * 2 + static_cast<int>(i))[block.column(t) + lane];
+            product += critic * next * variance(i);
+            of_window += next * next * variance(i);
+            of_critic += critic * critic * variance(i);
+          }
+          sum += product / std::sqrt(of_window * of_critic);
+          windows += 1.0;
+        }
+      }
+    }
+    EXPECT_NEAR(cosines[static_cast<std::size_t>(k)], sum / windows, 1e-6) << "signal " << k;
+  }
+}
+
 TEST(FirstOrder, ThreadsDoNotMatter) {
   Fixture f(ProbeTask{.end_at = 1.6}, 30);
   const Batch<double> batch = f.collect_batch(0, 4);

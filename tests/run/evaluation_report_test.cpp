@@ -39,7 +39,7 @@ TEST(EvaluationReport, VerdictFollowsTheConfidenceInterval) {
 
 TEST(EvaluationReport, CountsEpisodesOverTheLimit) {
   const EvaluationReport report = summarise(with_costs({2.0, 3.0, 3.5, 1.0}), kLimitOfThree);
-  EXPECT_DOUBLE_EQ(report.costs[0].violation_rate, 0.25);  // 3.0 is within
+  EXPECT_DOUBLE_EQ(report.costs[0].spread.over, 0.25);  // 3.0 is within
   EXPECT_TRUE(report.feasible);
 }
 
@@ -48,7 +48,7 @@ TEST(EvaluationReport, JsonHasThePromisedFields) {
   for (const char* name : {"episodes", "return", "return_paper", "costs", "episode_length", "feasible", "diverged"}) {
     EXPECT_TRUE(json.contains(name)) << name;
   }
-  for (const char* name : {"name", "mean", "se", "limit", "violation_rate"}) {
+  for (const char* name : {"name", "mean", "se", "limit", "violation_rate", "low", "median", "high"}) {
     EXPECT_TRUE(json.at("costs").at(0).contains(name)) << name;
   }
   EXPECT_TRUE(json.at("return").contains("se"));

@@ -32,6 +32,15 @@ LogEntry full_entry() {
   report.nu = {0.0, 2.0};
   report.gradient_norms = {1.0, 2.0, 3.0};
   report.critic_losses = {4.0, 5.0, 6.0};
+  report.costs_low = {0.5, 1.0};
+  report.costs_high = {1.5, 3.0};
+  report.violation_rates = {0.0, 0.25};
+  report.contact_share = 0.5;
+  report.change_predicted = {1.0, -2.0, std::numeric_limits<double>::quiet_NaN()};
+  report.change_realised = {0.5, -1.0, 0.25};
+  report.change_se = {0.125, 0.25, 0.5};
+  report.gradient_errors = {0.1, 0.2, 0.3};
+  report.critic_cosines = {0.75, -0.5, 0.0};
   return entry;
 }
 
@@ -39,10 +48,34 @@ TEST(RunLog, LineHasThePromisedFieldsAndNoNan) {
   const Json line = Json::parse(to_json(full_entry()).dump());
   std::vector<std::string> names;
   for (const auto& [name, value] : line.items()) names.push_back(name);
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"iteration", "steps", "seconds", "return", "return_se", "return_paper", "costs",
-                                      "costs_se", "limits", "episode_length", "diverged", "case", "radius", "rho",
-                                      "zeta", "lambda", "nu", "gradient_norms", "critic_losses"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"iteration",
+                                             "steps",
+                                             "seconds",
+                                             "return",
+                                             "return_se",
+                                             "return_paper",
+                                             "costs",
+                                             "costs_se",
+                                             "limits",
+                                             "costs_low",
+                                             "costs_high",
+                                             "violation_rates",
+                                             "episode_length",
+                                             "contact_share",
+                                             "diverged",
+                                             "case",
+                                             "radius",
+                                             "rho",
+                                             "zeta",
+                                             "change_predicted",
+                                             "change_realised",
+                                             "change_se",
+                                             "lambda",
+                                             "nu",
+                                             "gradient_norms",
+                                             "gradient_errors",
+                                             "critic_losses",
+                                             "critic_cosines"}));
   EXPECT_TRUE(line.at("return_se").is_null());
   EXPECT_TRUE(line.at("costs").at(1).is_null());
   EXPECT_TRUE(line.at("zeta").is_null());
@@ -52,8 +85,9 @@ TEST(RunLog, LeavesOutWhatTheAlgorithmLacks) {
   LogEntry entry;
   entry.report.costs = {1.0};
   const Json line = to_json(entry);
-  for (const char* name :
-       {"case", "radius", "rho", "zeta", "lambda", "nu", "gradient_norms", "critic_losses", "warning"}) {
+  for (const char* name : {"case", "radius", "rho", "zeta", "lambda", "nu", "gradient_norms", "critic_losses",
+                           "warning", "costs_low", "costs_high", "violation_rates", "contact_share", "change_predicted",
+                           "change_realised", "change_se", "gradient_errors", "critic_cosines"}) {
     EXPECT_FALSE(line.contains(name)) << name;
   }
 }
@@ -61,6 +95,24 @@ TEST(RunLog, LeavesOutWhatTheAlgorithmLacks) {
 TEST(RunLog, ReadsItsOwnLines) {
   const std::string text = to_json(full_entry()).dump();
   EXPECT_EQ(to_json(from_json(Json::parse(text))).dump(), text);
+}
+
+// A log from before the fields that explain it.
+TEST(RunLog, ReadsOldLines) {
+  const LogEntry entry = from_json(
+      Json::parse(R"({"iteration":3,"steps":40,"seconds":0.5,"return":1,"return_se":0.1,"return_paper":1,"costs":[2],)"
+                  R"("costs_se":[0.2],"limits":[null],"episode_length":7,"diverged":0,"case":"free","radius":0.001})"));
+  EXPECT_EQ(entry.report.iteration, 3);
+  EXPECT_TRUE(entry.report.change_predicted.empty());
+  EXPECT_FALSE(entry.report.contact_share.has_value());
+}
+
+TEST(RunLog, ReadsAllWholeLines) {
+  const ScratchFolder folder;
+  EXPECT_TRUE(read_log(folder / "none.jsonl").empty());
+  const std::string line = to_json(full_entry()).dump() + "\n";
+  write_file_atomically(folder / "log.jsonl", line + line + line.substr(0, 40));
+  EXPECT_EQ(read_log(folder / "log.jsonl").size(), 2U);
 }
 
 class CutLines : public ::testing::Test {

@@ -1,0 +1,38 @@
+// Products of gradients, and the same without the noise that the gradients share.
+//
+// Gradients are averages over N episodes, so a product carries the noise's own length: with a metric M,
+//   E gᵀMq = ḡᵀMq̄ + tr(M Σ_gq) / N.
+// Blocks of environments have independent noise, so products of *different* blocks are unbiased:
+//   Ĝ_ij = (N² G_ij − Σ_b S_biᵀ M S_bj) / (N² − Σ_b n_b²),   S_b a block's sum over its n_b episodes.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "cgpo/gradient/estimate.hpp"
+
+namespace cgpo {
+
+// result = M v, both of the gradient's length; workers 0 … max(gradients, blocks) − 1 call it side by side.
+using GradientMetric =
+    std::function<void(const std::vector<double>& v, std::vector<double>& result, std::size_t worker)>;
+
+struct GradientProducts {
+  std::vector<std::vector<double>> directions;  // [n][parameters]: M times each gradient
+  std::vector<double> gram;                     // [n × n]
+  std::vector<double> unbiased_gram;  // Ĝ; equal to `gram` if not asked for, or if one block has all episodes
+  // Working memory, kept so that products of the same shape allocate nothing.
+  std::vector<std::vector<double>> turned;  // [block][parameters]
+  std::vector<std::vector<double>> own;     // [block][n × n]
+};
+
+// Of the gradients of `signals` (0: the reward), in this order.
+void multiply_gradients(const GradientEstimate& estimate, const std::vector<std::size_t>& signals,
+                        const GradientMetric& metric, bool unbiased, ThreadPool& pool, GradientProducts& products);
+
+// Length of the standard error of gradient k, √(tr Σ / N): what noise alone would leave of a gradient that is 0. NaN if
+// one block has all episodes.
+double gradient_error(const GradientEstimate& estimate, std::size_t k);
+
+}  // namespace cgpo
