@@ -107,6 +107,8 @@ TEST(Configuration, RoundTripsThroughItsFile) {
                                               "radius.margin=0.01",
                                               "radius.margin_se=2",
                                               "radius.retreat=4",
+                                              "radius.margin_miss=0.5",
+                                              "radius.certainty=3",
                                               "radius.sidestep=true",
                                               "radius.cutoff=0.5",
                                               "gradient.source=zobg",
