@@ -109,31 +109,13 @@ void ActionMetric::factor_kernel() {
   check(cholesky_factor(kernel_, rows) || !std::isfinite(trace), "JJᵀ + εS is positive definite");
 }
 
-// The tangent of μ when θ moves along v: z'_l = V_l h_{l−1} + v_l + W_l h'_{l−1}, h'_l = (1 − h_l²) z'_l.
 std::vector<double> ActionMetric::times_jacobian(std::span<const double> v) const {
   const Mlp<float>& mlp = policy_.mlp();
   const AlignedVector<float> direction(v.begin(), v.end());
   RowStore<float> tangents(policy_.unit_count(), states_);
   RowStore<float> part(policy_.unit_count(), states_);
-  for (int layer = 0; layer < mlp.layers(); ++layer) {
-    const Rows<float> tangent = tangents.view().from_row(mlp.unit_offset(layer));
-    const Rows<const float> below =
-        layer == 0 ? std::as_const(inputs_).view() : std::as_const(units_).view().from_row(mlp.unit_offset(layer - 1));
-    dense::affine<float>(direction.data() + mlp.weight_offset(layer), direction.data() + mlp.bias_offset(layer), below,
-                         tangent, mlp.fan_out(layer), mlp.fan_in(layer), states_);
-    if (layer > 0) {
-      dense::affine<float>(parameters_.data() + mlp.weight_offset(layer), nullptr,
-                           std::as_const(tangents).view().from_row(mlp.unit_offset(layer - 1)), part.view(),
-                           mlp.fan_out(layer), mlp.fan_in(layer), states_);
-      for (int i = 0; i < mlp.fan_out(layer); ++i) {
-        for (int s = 0; s < states_; ++s) tangent.row(i)[s] += part.view().row(i)[s];
-      }
-    }
-    if (layer + 1 < mlp.layers()) {
-      dense::tanh_adjoint<float>(std::as_const(units_).view().from_row(mlp.unit_offset(layer)), tangent,
-                                 mlp.fan_out(layer), states_);
-    }
-  }
+  mlp.push_forward(std::span<const float>(parameters_).first(at(mlp.parameter_count())), direction, inputs_.view(),
+                   units_.view(), tangents.view(), part.view(), states_);
   std::vector<double> result(at(states_ * policy_.actions()));
   for (int s = 0; s < states_; ++s) {
     for (int a = 0; a < policy_.actions(); ++a)
