@@ -18,8 +18,6 @@
 namespace cgpo {
 namespace {
 
-constexpr double kDivergedShare = 0.01;  // an update from a batch with more diverged environments is refused
-
 // Where the last step began, and all that is needed to take it again with another radius.
 struct StepOrigin {
   std::vector<double> parameters;
@@ -87,6 +85,7 @@ class Cgpo final : public Algorithm {
       throw UserError(
           "critic.sobolev needs critic.fit_first = true: its targets belong to the policy before the update");
     }
+    require_finite_horizon(settings_, "cgpo");
     const RadiusSettings& radius = settings_.radius;
     if (radius.metric == RadiusMetric::kAction) metric_.emplace(parts_.policy, radius.rows, radius.damping);
     if (radius.test == RadiusTest::kPaired) {
@@ -99,13 +98,11 @@ class Cgpo final : public Algorithm {
   }
 
   IterationReport iterate() override {
-    IterationReport report;
-
     // Sample N episodes under π_θ; J_R and J_C are their means.
     parts_.collect_episodes(iteration_);
     steps_ += std::int64_t{parts_.batch.environments} * parts_.horizon;
     const BatchStatistics statistics = summarise(parts_.batch);
-    fill_statistics(statistics, report);
+    IterationReport report = report_of(statistics, parts_.constraints.limits, iteration_, steps_);
 
     // Was the last step as good as it promised? (Eq. 12)
     const Outcome now = outcome(statistics);
@@ -174,19 +171,6 @@ class Cgpo final : public Algorithm {
 
  private:
   bool uses_critics() const { return settings_.gradient.source == GradientSource::kShac; }
-
-  void fill_statistics(const BatchStatistics& statistics, IterationReport& report) const {
-    report.iteration = iteration_;
-    report.steps = steps_;
-    report.return_mean = statistics.mean[0];
-    report.return_se = statistics.standard_error[0];
-    report.return_paper = statistics.return_paper;
-    report.costs.assign(statistics.mean.begin() + 1, statistics.mean.end());
-    report.costs_se.assign(statistics.standard_error.begin() + 1, statistics.standard_error.end());
-    report.limits = parts_.constraints.limits;
-    report.episode_length = statistics.episode_length;
-    report.diverged = statistics.diverged;
-  }
 
   void fit_critics(IterationReport& report) {
     const std::vector<RowStore<float>>* slopes = nullptr;

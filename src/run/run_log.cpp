@@ -51,6 +51,7 @@ Json to_json(const LogEntry& entry) {
   if (report.radius) line["radius"] = *report.radius;
   if (report.rho) line["rho"] = *report.rho;
   if (report.zeta) line["zeta"] = *report.zeta;
+  if (report.kl) line["kl"] = *report.kl;
   if (report.lambda) line["lambda"] = *report.lambda;
   if (!report.nu.empty()) line["nu"] = report.nu;
   if (!report.gradient_norms.empty()) line["gradient_norms"] = report.gradient_norms;
@@ -82,6 +83,7 @@ LogEntry from_json(const Json& line) {
   report.radius = read_optional(line, "radius");
   report.rho = read_optional(line, "rho");
   report.zeta = read_optional(line, "zeta");
+  report.kl = read_optional(line, "kl");
   report.lambda = read_optional(line, "lambda");
   report.nu = read_numbers(line, "nu");
   report.gradient_norms = read_numbers(line, "gradient_norms");
