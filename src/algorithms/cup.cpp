@@ -21,7 +21,8 @@ double cup_kappa(const OnPolicy& machine) {
 struct Cup {
   explicit Cup(const OnPolicy& machine)
       : duals(machine.settings().dual, machine.parts.constraints.limits, machine.parts.horizon),
-        kappa(cup_kappa(machine)) {}
+        kappa(cup_kappa(machine)),
+        projection(machine.parts.policy.parameter_count()) {}
 
   void update(OnPolicy& machine, IterationReport& report) {
     duals.ascend(report.costs);
@@ -31,22 +32,29 @@ struct Cup {
     machine.ascend(clipped_sum({1.0}, machine.settings().update.clip), report);
     if (!duals.any()) return;  // θ_{k+½} is its own projection
 
-    // θ_{k+1}: min E[KL(π_θ‖π_{k+½}) + κ Σν_i ρA_Ci], ρ = π_θ/π_k. Adam starts afresh: the momentum of the first step
-    // would carry θ on. A_C is divided by the deviation of A_R, so that ν is a price in units of reward.
+    // θ_{k+1}: min E[KL(π_θ‖π_{k+½}) + κ Σν_i ρA_Ci], ρ = π_θ/π_k, with an Adam of its own: the momentum of the first
+    // step would carry θ on. A_C is divided by the deviation of A_R, so that ν is a price in units of reward. Two steps
+    // have twice the way: with one bound for both, each would undo the other, and θ stay.
     improved.assign(machine.parts.parameters.begin(), machine.parts.parameters.end());
     std::vector<double> coefficients = {0.0};
     for (const double nu : duals.values()) coefficients.push_back(-kappa * nu);
-    Adam<float> adam(machine.parts.policy.parameter_count());
-    machine.ascend(weighted_sum(coefficients), adam,
+    machine.ascend(weighted_sum(coefficients), projection,
                    {.furthest = 2.0 * machine.settings().update.kl, .stage = 1, .anchor = Anchor{improved, 1.0}},
                    report);
   }
 
-  void save(Tensors& tensors) const { duals.save(tensors); }
-  void load(const Tensors& tensors) { duals.load(tensors); }
+  void save(Tensors& tensors) const {
+    duals.save(tensors);
+    projection.save(tensors, "cup.adam");
+  }
+  void load(const Tensors& tensors) {
+    duals.load(tensors);
+    projection.load(tensors, "cup.adam");
+  }
 
   DualVariables duals;
   double kappa;
+  Adam<float> projection;
   std::vector<float> improved;  // θ_{k+½}
 };
 
