@@ -31,7 +31,8 @@ class FirstOrderLag final : public Algorithm {
     if (!parts_.simulator->differentiable())
       throw UserError("task {} is not differentiable, so {} cannot learn it", context.task->spec().name, name);
     require_finite_horizon(settings_, name);
-    first_order_.emplace(*parts_.simulator, parts_.policy, parts_.batch, uses_critics() ? settings_.window : 0);
+    first_order_.emplace(*parts_.simulator, parts_.policy, parts_.batch,
+                         uses_critics() ? settings_.window : settings_.bptt_window);
     parts_.warm_up_normaliser();
   }
 

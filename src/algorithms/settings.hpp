@@ -120,6 +120,7 @@ struct Settings {
   GradientSettings gradient;
   UpdateSettings update;
   DualSettings dual;
+  int bptt_window = 0;                      // key bptt.window: steps of bptt-lag's gradients; 0: all
   PdoStep pdo_step = PdoStep::kClipped;     // key pdo.step
   CpoKappa cpo_kappa = CpoKappa::kHorizon;  // key cpo.kappa: from an advantage's mean to a change of J_C
   KernelSettings kernel;

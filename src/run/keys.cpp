@@ -290,6 +290,9 @@ std::vector<Key> make_keys() {
              CGPO_FIELD(dual.penalty_growth)),
       number("dual.penalty_upper", kPositive, "it never grows beyond this", CGPO_FIELD(dual.penalty_upper)),
 
+      integer("bptt.window", 0, 1'000'000,
+              "bptt-lag: steps through which a gradient runs before it is cut off; 0: the whole episode",
+              CGPO_FIELD(bptt_window)),
       choice<PdoStep>(
           "pdo.step",
           {{"clipped", PdoStep::kClipped}, {"weighted", PdoStep::kWeighted}, {"natural", PdoStep::kNatural}},

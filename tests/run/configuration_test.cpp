@@ -133,6 +133,7 @@ TEST(Configuration, RoundTripsThroughItsFile) {
                                               "dual.penalty=6",
                                               "dual.penalty_growth=0.5",
                                               "dual.penalty_upper=7",
+                                              "bptt.window=3",
                                               "pdo.step=natural",
                                               "cpo.kappa=one",
                                               "kernel.backend=interpreter",
