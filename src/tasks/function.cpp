@@ -26,10 +26,10 @@ struct FunctionTask {
     spec.differentiable = !staircase;
     // One observation in a narrow band leaves most of the policy's parameters without effect on its actions, so plain
     // length is the better measure of a step; and the optimum lies on the limit itself, so there is no margin.
-    spec.defaults = {{"iterations", "100"},      {"environments", "128"},      {"radius.metric", "\"euclid\""},
-                     {"radius.lower", "1e-4"},   {"radius.test", "\"paper\""}, {"radius.debias", "false"},
-                     {"radius.margin", "0.0"},   {"radius.margin_se", "0.0"},  {"radius.retreat", "0.0"},
-                     {"radius.sidestep", "true"}};
+    spec.defaults = {{"iterations", "100"},     {"environments", "128"},      {"radius.metric", "\"euclid\""},
+                     {"radius.lower", "1e-4"},  {"radius.test", "\"paper\""}, {"radius.debias", "false"},
+                     {"radius.margin", "0.0"},  {"radius.margin_se", "0.0"},  {"radius.margin_miss", "0.0"},
+                     {"radius.retreat", "0.0"}, {"radius.sidestep", "true"}};
     if (!staircase) {
       // J_C of 128 episodes must be known well enough to end within 1 % of the limit, so the noise is small; then x and
       // t are nearly collinear, values alone do not determine the critics' slope, and they are told it

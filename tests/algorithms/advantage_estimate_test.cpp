@@ -34,7 +34,12 @@ Estimates estimate(int signal, double length) {
   machine.fit_critics(report);
   machine.estimate_advantages();  // and by those that do
   FirstOrderGradient<float> first_order(*machine.parts.simulator, machine.parts.policy, machine.parts.batch, 0);
-  const GradientEstimate& gradient = first_order.estimate(machine.parts.batch, machine.parts.actor(), {}, pool);
+  // The same episodes once more, with what a sweep needs.
+  Batch<float> episodes(*machine.parts.simulator, context.settings.environments, machine.parts.horizon,
+                        context.settings.kernel.block);
+  collect(*machine.parts.simulator, machine.parts.actor(), {.seed = context.seed}, /*deterministic=*/false, pool,
+          episodes);
+  const GradientEstimate& gradient = first_order.estimate(episodes, machine.parts.actor(), {}, pool);
 
   const auto k = static_cast<std::size_t>(signal);
   std::vector<double> step = gradient.gradients[k];

