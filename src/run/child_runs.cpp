@@ -236,6 +236,7 @@ ChildRunsResult run_children(const std::vector<ChildRun>& runs, int jobs, int fi
     }
     while (result.stopped == 0 && next < children.size() && running() < jobs) {
       Child& child = children[next];
+      // Not the file's name: a comparison takes hours, and the program may be built anew in the meantime.
       ProcessPlan plan{"/proc/self/exe", {program_name()}, {}, child.run->output, /*own_group=*/true};
       plan.words.insert(plan.words.end(), child.run->arguments.begin(), child.run->arguments.end());
       child.process = start_process(plan);

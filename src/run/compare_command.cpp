@@ -1,12 +1,10 @@
 #include "cgpo/run/compare_command.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
-#include <memory>
 #include <sstream>
 #include <thread>
 #include <utility>

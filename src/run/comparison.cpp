@@ -63,6 +63,14 @@ std::vector<const ComparedRun*> finished_runs(const ComparedAlgorithm& algorithm
   return runs;
 }
 
+// Iterations that all of them have.
+std::size_t common_length(const ComparedAlgorithm& algorithm) {
+  const std::vector<const ComparedRun*> runs = finished_runs(algorithm);
+  std::size_t length = runs.empty() ? 0 : runs.front()->log.size();
+  for (const ComparedRun* run : runs) length = std::min(length, run->log.size());
+  return length;
+}
+
 // Something of every run that finished, over the seeds.
 SeedMean over_seeds(const ComparedAlgorithm& algorithm, const std::function<double(const ComparedRun&)>& value) {
   std::vector<double> values;
@@ -85,7 +93,9 @@ std::string plus_minus(const SeedMean& mean, const std::function<std::string(dou
 std::string number_text(const SeedMean& mean) {
   if (mean.count == 0) return "—";
   std::string text = fmt::format("{:.5g}", mean.mean);
-  if (mean.half_width) text += fmt::format(" ± {:.2g}", *mean.half_width);
+  if (mean.half_width)
+    text += " ± " + (*mean.half_width < 100.0 ? fmt::format("{:.2g}", *mean.half_width)
+                                              : fmt::format("{:.0f}", *mean.half_width));
   return text;
 }
 
@@ -253,6 +263,30 @@ Json json_of(const ComparedRun& run, const MetricSettings& settings) {
   return json;
 }
 
+// Of a signal over all curves: the return (0) or a cost (1, …).
+double signal_of(const LogEntry& entry, std::size_t signal) {
+  return signal == 0 ? entry.report.return_mean : element(entry.report.costs, signal - 1);
+}
+
+// A picture shows all means and the limit, with some room around; the interval of two seeds can be many times as wide,
+// and is cut off.
+std::string shown_range(const Comparison& comparison, std::size_t signal) {
+  double low = signal == 0 ? kNan : comparison.limits[signal - 1];
+  if (!std::isfinite(low)) low = kNan;
+  double high = low;
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    const std::size_t length = common_length(algorithm);
+    for (std::size_t k = 0; k < length; ++k) {
+      const double mean =
+          over_seeds(algorithm, [&](const ComparedRun& run) { return signal_of(run.log[k], signal); }).mean;
+      low = std::fmin(low, mean);  // of a number and a NaN it takes the number
+      high = std::fmax(high, mean);
+    }
+  }
+  const double room = std::max(0.2 * (high - low), 1e-3 * std::max(std::abs(low), 1.0));
+  return std::isfinite(room) ? fmt::format("[{}:{}]", low - room, high + room) : "[*:*]";
+}
+
 std::string quoted(const std::string& text) {  // for gnuplot
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
@@ -264,10 +298,10 @@ std::string quoted(const std::string& text) {  // for gnuplot
 std::string comparison_markdown(const Comparison& comparison) {
   std::string text = fmt::format(
       "# {}\n\nMean ± 95 % interval (Student's t) over the seeds that finished; return and costs are those of the last "
-      "iteration, over the horizon, without discount.\nMetrics: {}.\nSeconds: {} run{} at a time, {} thread{} "
-      "each.\n\n",
-      comparison.task, describe(comparison.settings), comparison.jobs, comparison.jobs == 1 ? "" : "s",
-      comparison.threads, comparison.threads == 1 ? "" : "s");
+      "iteration, over the horizon, without discount.\nMetrics: {}.\nSeconds are of training, and depend on how many "
+      "runs share the cores: the last call of `compare` ran {} at a time, with {} thread{} each.\n\n",
+      comparison.task, describe(comparison.settings), comparison.jobs, comparison.threads,
+      comparison.threads == 1 ? "" : "s");
   text += main_table(comparison);
   text += "\nEach setting of the metrics halved and doubled; after each value its rank in the row.\n\n";
   text += variation_table(comparison);
@@ -340,9 +374,8 @@ std::string curve_csv(const Comparison& comparison, const ComparedAlgorithm& alg
   std::string text = "iteration,seeds,steps,seconds,return_mean,return_low,return_high";
   for (const std::string& cost : comparison.costs) text += fmt::format(",{0}_mean,{0}_low,{0}_high,{0}_limit", cost);
   text += "\n";
-  const std::vector<const ComparedRun*> runs = finished_runs(algorithm);
-  std::size_t length = runs.empty() ? 0 : runs.front()->log.size();
-  for (const ComparedRun* run : runs) length = std::min(length, run->log.size());
+  const std::size_t seeds = finished_runs(algorithm).size();
+  const std::size_t length = common_length(algorithm);
   for (std::size_t k = 0; k < length; ++k) {
     const auto at_k = [&](const std::function<double(const LogEntry&)>& value) {
       return over_seeds(algorithm, [&](const ComparedRun& run) { return value(run.log[k]); });
@@ -351,13 +384,12 @@ std::string curve_csv(const Comparison& comparison, const ComparedAlgorithm& alg
       const double half = mean.half_width.value_or(0.0);
       return fmt::format(",{},{},{}", mean.mean, mean.mean - half, mean.mean + half);
     };
-    text += fmt::format("{},{},{},{}", k, runs.size(),
+    text += fmt::format("{},{},{},{}", k, seeds,
                         at_k([](const LogEntry& e) { return static_cast<double>(e.report.steps); }).mean,
                         at_k([](const LogEntry& e) { return e.seconds; }).mean);
-    text += band(at_k([](const LogEntry& e) { return e.report.return_mean; }));
-    for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
-      text += band(at_k([i](const LogEntry& e) { return element(e.report.costs, i); }));
-      text += fmt::format(",{}", comparison.limits[i]);
+    for (std::size_t signal = 0; signal <= comparison.costs.size(); ++signal) {
+      text += band(at_k([signal](const LogEntry& e) { return signal_of(e, signal); }));
+      if (signal > 0) text += fmt::format(",{}", comparison.limits[signal - 1]);
     }
     text += "\n";
   }
@@ -379,8 +411,10 @@ std::string curve_script(const Comparison& comparison) {
     // Columns of the CSV: four of time, three of the return, four of each cost.
     const std::size_t mean = signal == 0 ? 5 : 8 + 4 * (signal - 1);
     const std::string name = signal == 0 ? "return" : "cost " + comparison.costs[signal - 1];
+    const std::string range = shown_range(comparison, signal);
     for (const auto& [column, axis] : {std::pair(3, "environment steps"), std::pair(4, "seconds")}) {
-      text += fmt::format("set xlabel {}; set ylabel {}\n", quoted(axis), quoted(name));
+      text += fmt::format("set xlabel {}; set ylabel {}; set format x {}; set yrange {}\n", quoted(axis), quoted(name),
+                          column == 3 ? "'%.1s%c'" : "'%g'", range);
       std::string plots;
       const auto add = [&](const std::string& plot) { plots += (plots.empty() ? "plot " : ", \\\n     ") + plot; };
       for (std::size_t i = 0; i < comparison.algorithms.size(); ++i) {

@@ -1,6 +1,7 @@
 // `cgpo compare`: its numbers are those of the logs, and nothing that happens to a run is lost on the others.
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <sstream>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ class Compare : public ProgramTest {
   std::vector<Json> log_of(const std::string& run) const {
     std::istringstream text(read_file(at(run) / "log.jsonl"));
     std::vector<Json> lines;
-    for (std::string line; std::getline(text, line);) lines.push_back(Json::parse(line));
+    for (std::string line; std::getline(text, line) && !text.eof();) lines.push_back(Json::parse(line));
     return lines;
   }
 
@@ -158,6 +159,39 @@ TEST_F(Compare, InterruptedOneGoesOn) {
   const Outcome second = run(comparison(total));
   EXPECT_EQ(second.code, 0) << second.err;
   EXPECT_THAT(second.err, Not(HasSubstr("cannot be continued")));
+  ASSERT_EQ(run(small_training("whole", total)).code, 0);
+  expect_same_run("all/cgpo-0", "whole");
+}
+
+TEST_F(Compare, RunThatIsKilledIsReportedAndTheNextOneStarts) {
+  const pid_t process = start(comparison(100'000));
+  wait_for_lines("all/cgpo-0", 3);
+  pid_t child = 0;
+  std::ifstream("/proc/" + std::to_string(process) + "/task/" + std::to_string(process) + "/children") >> child;
+  ASSERT_GT(child, 0);
+  ::kill(child, SIGKILL);
+  wait_for_lines("all/cgpo@paper-0", 3);
+  ::kill(process, SIGTERM);
+  const Outcome outcome = wait(process);
+  EXPECT_EQ(outcome.code, 128 + SIGTERM);
+  EXPECT_THAT(outcome.err, HasSubstr("cgpo-0: failed: ended by signal 9"));
+}
+
+TEST_F(Compare, WhenItIsKilledItsRunsStopWithACheckpoint) {
+  const pid_t process = start(comparison(100'000));
+  wait_for_lines("all/cgpo-0", 3);
+  ::kill(process, SIGKILL);
+  wait(process);
+  // The run ends its iteration, which takes milliseconds; until then its folder is refused.
+  Outcome outcome;
+  int total = 0;
+  for (int tries = 0; tries < 500; ++tries) {
+    total = static_cast<int>(log_of("all/cgpo-0").size()) + 20;
+    outcome = run(comparison(total));
+    if (outcome.code != 2) break;
+  }
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("cannot be continued")));
   ASSERT_EQ(run(small_training("whole", total)).code, 0);
   expect_same_run("all/cgpo-0", "whole");
 }
