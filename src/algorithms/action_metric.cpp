@@ -125,32 +125,12 @@ ActionMetric::Memory::Memory(const ActionMetric& metric)
       moved(at(metric.states_ * metric.policy_.actions())),
       seen(direction.size()) {}
 
-// The tangent of μ when θ moves along v: z'_l = V_l h_{l−1} + v_l + W_l h'_{l−1}, h'_l = (1 − h_l²) z'_l.
 void ActionMetric::times_jacobian(std::span<const double> v, Memory& memory) const {
   const Mlp<float>& mlp = policy_.mlp();
   std::copy(v.begin(), v.end(), memory.direction.begin());
   RowStore<float>& tangents = memory.tangents;
-  for (int layer = 0; layer < mlp.layers(); ++layer) {
-    const Rows<float> tangent = tangents.view().from_row(mlp.unit_offset(layer));
-    const Rows<const float> below =
-        layer == 0 ? std::as_const(inputs_).view() : std::as_const(units_).view().from_row(mlp.unit_offset(layer - 1));
-    dense::affine<float>(memory.direction.data() + mlp.weight_offset(layer),
-                         memory.direction.data() + mlp.bias_offset(layer), below, tangent, mlp.fan_out(layer),
-                         mlp.fan_in(layer), states_);
-    if (layer > 0) {
-      const Rows<float> part = memory.part.view();
-      dense::affine<float>(parameters_.data() + mlp.weight_offset(layer), nullptr,
-                           std::as_const(tangents).view().from_row(mlp.unit_offset(layer - 1)), part,
-                           mlp.fan_out(layer), mlp.fan_in(layer), states_);
-      for (int i = 0; i < mlp.fan_out(layer); ++i) {
-        for (int s = 0; s < states_; ++s) tangent.row(i)[s] += part.row(i)[s];
-      }
-    }
-    if (layer + 1 < mlp.layers()) {
-      dense::tanh_adjoint<float>(std::as_const(units_).view().from_row(mlp.unit_offset(layer)), tangent,
-                                 mlp.fan_out(layer), states_);
-    }
-  }
+  mlp.push_forward(std::span<const float>(parameters_).first(at(mlp.parameter_count())), memory.direction,
+                   inputs_.view(), units_.view(), tangents.view(), memory.part.view(), states_);
   for (int s = 0; s < states_; ++s) {
     for (int a = 0; a < policy_.actions(); ++a)
       memory.moved[at(s * policy_.actions() + a)] = tangents.view().row(mlp.output_offset() + a)[s];

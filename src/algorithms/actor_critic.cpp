@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cgpo/algorithms/diagnosis.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/gradient/targets.hpp"
 
@@ -11,8 +12,40 @@ int resolve_horizon(const Task& task, const Settings& settings) {
   return settings.horizon > 0 ? settings.horizon : task.spec().horizon;
 }
 
+void require_finite_horizon(const Settings& settings, const std::string& algorithm) {
+  if (settings.finite_horizon) return;
+  throw UserError("{} needs finite_horizon = true: its gradients are those of undiscounted sums over the horizon",
+                  algorithm);
+}
+
+IterationReport report_of(const ActorCritic<float>& parts, const BatchStatistics& statistics, int iteration,
+                          std::int64_t steps) {
+  constexpr int kContactSamples = 256;  // states: a millisecond, and a standard error of 3 % at most
+  IterationReport report;
+  report.iteration = iteration;
+  report.steps = steps;
+  report.return_mean = statistics.mean[0];
+  report.return_se = statistics.standard_error[0];
+  report.return_paper = statistics.return_paper;
+  report.costs.assign(statistics.mean.begin() + 1, statistics.mean.end());
+  report.costs_se.assign(statistics.standard_error.begin() + 1, statistics.standard_error.end());
+  report.limits = parts.constraints.limits;
+  report.episode_length = statistics.episode_length;
+  report.diverged = statistics.diverged;
+  for (std::size_t i = 0; i < report.limits.size(); ++i) {
+    const Spread spread = spread_over_episodes(episode_sums(parts.batch, static_cast<int>(i) + 1), report.limits[i]);
+    report.costs_low.push_back(spread.low);
+    report.costs_high.push_back(spread.high);
+    report.violation_rates.push_back(spread.over);
+  }
+  if (const auto contact = sample_contact(*parts.context.task, parts.batch, kContactSamples)) {
+    report.contact_share = contact->any;
+  }
+  return report;
+}
+
 template <class Real>
-ActorCritic<Real>::ActorCritic(const AlgorithmContext& context_in)
+ActorCritic<Real>::ActorCritic(const AlgorithmContext& context_in, Keep keep)
     : context(context_in),
       constraints(resolve_constraints(*context.task, context.settings)),
       horizon(resolve_horizon(*context.task, context.settings)),
@@ -21,7 +54,7 @@ ActorCritic<Real>::ActorCritic(const AlgorithmContext& context_in)
              context.settings.policy.learn_std),
       parameters(static_cast<std::size_t>(policy.parameter_count())),
       normaliser(context.task->spec().observations),
-      batch(*simulator, context.settings.environments, horizon, context.settings.kernel.block) {
+      batch(*simulator, context.settings.environments, horizon, context.settings.kernel.block, keep) {
   policy.initialise(parameters, context.seed, context.settings.policy.initial_std,
                     context.settings.policy.last_layer_scale);
   const int observations = context.task->spec().observations;

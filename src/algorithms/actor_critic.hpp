@@ -14,7 +14,7 @@ namespace cgpo {
 
 template <class Real>
 struct ActorCritic {
-  explicit ActorCritic(const AlgorithmContext& context);
+  explicit ActorCritic(const AlgorithmContext& context, Keep keep = Keep::kInner);
 
   AlgorithmContext context;
   Constraints constraints;
@@ -59,6 +59,17 @@ struct ActorCritic {
 
 extern template struct ActorCritic<float>;
 extern template struct ActorCritic<double>;
+
+// An update from a batch with a larger share of diverged environments is refused: those that are left look safer than
+// the policy is.
+constexpr double kDivergedShare = 0.01;
+
+// What the batch shows of the policy, before the update.
+IterationReport report_of(const ActorCritic<float>& parts, const BatchStatistics& statistics, int iteration,
+                          std::int64_t steps);
+
+// Throws UserError if finite_horizon is false: gradients through the simulator are those of sums up to T.
+void require_finite_horizon(const Settings& settings, const std::string& algorithm);
 
 // The horizon that settings and task come to.
 int resolve_horizon(const Task& task, const Settings& settings);

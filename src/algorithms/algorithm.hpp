@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cgpo/algorithms/settings.hpp"
@@ -40,8 +41,9 @@ struct IterationReport {
   std::vector<double> change_predicted;
   std::vector<double> change_realised;
   std::vector<double> change_se;
+  std::optional<double> kl;  // KL(π_k‖π_θ) of this iteration's update
   std::optional<double> lambda;
-  std::vector<double> nu;
+  std::vector<double> nu;                // multipliers of the costs
   std::vector<double> gradient_norms;    // of J_R, then of each J_C
   std::vector<double> gradient_errors;   // of each, the length of its standard error
   std::vector<double> gradient_signals;  // of each, the share of the squared norm that is not sampling noise
@@ -77,6 +79,8 @@ struct AlgorithmEntry {
   std::string summary;
   std::function<std::unique_ptr<Algorithm>(const AlgorithmContext&)>
       make;  // throws UserError if it cannot do this task
+  // Configuration keys that this algorithm sets, with TOML values: they win over the task's and the preset's.
+  std::vector<std::pair<std::string, std::string>> defaults = {};
 };
 
 const std::vector<AlgorithmEntry>& algorithm_registry();

@@ -20,9 +20,6 @@
 namespace cgpo {
 namespace {
 
-constexpr double kDivergedShare = 0.01;  // an update from a batch with more diverged environments is refused
-constexpr int kContactSamples = 256;     // states an iteration: a millisecond, and a standard error of 3 % at most
-
 // Where the last step began, and all that is needed to take it again with another radius.
 struct StepOrigin {
   std::vector<double> parameters;
@@ -90,6 +87,7 @@ class Cgpo final : public Algorithm {
       throw UserError(
           "critic.sobolev needs critic.fit_first = true: its targets belong to the policy before the update");
     }
+    require_finite_horizon(settings_, "cgpo");
     const RadiusSettings& radius = settings_.radius;
     if (radius.test == RadiusTest::kPaired) {
       trial_.emplace(*parts_.simulator, settings_.environments, parts_.horizon, settings_.kernel.block, Keep::kOutcome);
@@ -107,13 +105,11 @@ class Cgpo final : public Algorithm {
   }
 
   IterationReport iterate() override {
-    IterationReport report;
-
     // Sample N episodes under π_θ; J_R and J_C are their means.
     parts_.collect_episodes(iteration_);
     steps_ += std::int64_t{parts_.batch.environments} * parts_.horizon;
     const BatchStatistics statistics = summarise(parts_.batch);
-    fill_statistics(statistics, report);
+    IterationReport report = report_of(parts_, statistics, iteration_, steps_);
 
     // Was the last step as good as it promised? (Eq. 12)
     const Outcome now = outcome(statistics);
@@ -187,28 +183,6 @@ class Cgpo final : public Algorithm {
 
  private:
   bool uses_critics() const { return settings_.gradient.source == GradientSource::kShac; }
-
-  void fill_statistics(const BatchStatistics& statistics, IterationReport& report) const {
-    report.iteration = iteration_;
-    report.steps = steps_;
-    report.return_mean = statistics.mean[0];
-    report.return_se = statistics.standard_error[0];
-    report.return_paper = statistics.return_paper;
-    report.costs.assign(statistics.mean.begin() + 1, statistics.mean.end());
-    report.costs_se.assign(statistics.standard_error.begin() + 1, statistics.standard_error.end());
-    report.limits = parts_.constraints.limits;
-    report.episode_length = statistics.episode_length;
-    report.diverged = statistics.diverged;
-    for (std::size_t i = 0; i < report.limits.size(); ++i) {
-      const Spread spread = spread_over_episodes(episode_sums(parts_.batch, static_cast<int>(i) + 1), report.limits[i]);
-      report.costs_low.push_back(spread.low);
-      report.costs_high.push_back(spread.high);
-      report.violation_rates.push_back(spread.over);
-    }
-    if (const auto contact = sample_contact(*parts_.context.task, parts_.batch, kContactSamples)) {
-      report.contact_share = contact->any;
-    }
-  }
 
   // What the last step was to bring, and what came.
   void fill_changes(const Outcome& now, IterationReport& report) const {

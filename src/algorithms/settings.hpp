@@ -65,6 +65,43 @@ struct GradientSettings {
   ZobgBaseline baseline = ZobgBaseline::kNone;  // of the score-function estimate
 };
 
+// How advantages are brought to a common size: reward centred and divided by its deviation, and then each cost centred
+// and divided by the same number, by none, or nothing done at all.
+enum class AdvantageScale { kShared, kReward, kRaw };
+
+// The policy's update of every algorithm but cgpo.
+struct UpdateSettings {
+  double learning_rate = 3e-4;  // of Adam
+  bool anneal = false;          // the learning rate falls linearly to 0 over the iterations
+  int passes = 10;              // over the batch
+  int batch = 2048;             // samples a step of Adam
+  double clip = 0.2;            // ε of the clipped surrogates
+  double kl = 0.02;       // first order: passes end beyond this KL(π_k‖π_θ); second order: δ, the trust region
+  double entropy = 0.0;   // weight of the entropy before squashing
+  double max_norm = 0.0;  // longer gradients are cut to this length; 0: never
+  AdvantageScale advantages = AdvantageScale::kShared;
+  double damping = 0.1;  // added to the Fisher matrix
+  int states = 4096;     // at which the Fisher matrix is taken
+  int conjugate = 15;    // steps of conjugate gradients
+  int backtracks = 15;   // tries of the line search, each 0.8 of the one before
+};
+
+enum class DualOptimiser { kPlain, kAdam };
+
+// The multipliers λ_i, which follow the violations (J_Ci − b_i)/T.
+struct DualSettings {
+  DualOptimiser optimiser = DualOptimiser::kPlain;
+  double learning_rate = 0.2;
+  double initial = 0.0;
+  double upper = 100.0;
+  double penalty = 5.0;          // σ of the augmented Lagrangian, in units of the learning rate
+  double penalty_growth = 0.0;   // σ grows by this share after an iteration whose violation did not shrink
+  double penalty_upper = 500.0;  // and not beyond this, in the same units
+};
+
+enum class PdoStep { kClipped, kWeighted, kNatural };
+enum class CpoKappa { kHorizon, kDiscount, kOne };
+
 struct KernelSettings {
   Backend backend = Backend::kBest;
   int block = 32;  // environments of a task for one thread; part of the result's bits, unlike the number of threads
@@ -77,10 +114,17 @@ struct Settings {
   int window = 10;                 // h
   std::vector<std::string> costs;  // by name; empty: the task's standard ones
   std::vector<double> limits;      // b, one a cost; empty: the task's own
+  double discount = 0.99;          // γ, if the horizon is not taken as finite
+  bool finite_horizon = true;      // no discount, critics that know the time, nothing after T; false: T only truncates
   PolicySettings policy;
   CriticSettings critic;
   RadiusSettings radius;
   GradientSettings gradient;
+  UpdateSettings update;
+  DualSettings dual;
+  int bptt_window = 0;                      // key bptt.window: steps of bptt-lag's gradients; 0: all
+  PdoStep pdo_step = PdoStep::kClipped;     // key pdo.step
+  CpoKappa cpo_kappa = CpoKappa::kHorizon;  // key cpo.kappa: from an advantage's mean to a change of J_C
   KernelSettings kernel;
 };
 

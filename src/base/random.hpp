@@ -26,6 +26,7 @@ enum class Purpose : std::uint32_t {
   kCheck = 10,       // states and directions of `cgpo check`
   kTest = 11,        // tests and benchmarks
   kMetric = 12,      // states at which a step is measured
+  kShuffle = 13,     // order of a batch's samples in a pass; the environment field counts stages, the step passes
 };
 
 class RandomStream {

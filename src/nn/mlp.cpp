@@ -94,6 +94,29 @@ void Mlp<Real>::backward(std::span<const Real> parameters, Rows<const Real> unit
 }
 
 template <class Real>
+void Mlp<Real>::push_forward(std::span<const Real> parameters, std::span<const Real> direction, Rows<const Real> x,
+                             Rows<const Real> units, Rows<Real> tangents, Rows<Real> part, int samples) const {
+  check(std::ssize(parameters) == parameter_count_ && std::ssize(direction) >= parameter_count_,
+        "parameters and direction fit the shape");
+  for (int l = 0; l < layers(); ++l) {
+    const Layer& layer = layers_[l];
+    const Rows<Real> tangent = tangents.from_row(layer.unit);
+    const Rows<const Real> below = l == 0 ? x : units.from_row(layers_[l - 1].unit);
+    dense::affine<Real>(direction.data() + layer.weight, direction.data() + layer.bias, below, tangent, layer.outputs,
+                        layer.inputs, samples);
+    if (l > 0) {
+      dense::affine<Real>(parameters.data() + layer.weight, nullptr,
+                          Rows<const Real>(tangents.from_row(layers_[l - 1].unit)), part, layer.outputs, layer.inputs,
+                          samples);
+      for (int i = 0; i < layer.outputs; ++i) {
+        for (int s = 0; s < samples; ++s) tangent.row(i)[s] += part.row(i)[s];
+      }
+    }
+    if (l + 1 < layers()) dense::tanh_adjoint<Real>(units.from_row(layer.unit), tangent, layer.outputs, samples);
+  }
+}
+
+template <class Real>
 void Mlp<Real>::backward_with_slope(std::span<const Real> parameters, Rows<const Real> units,
                                     Rows<const Real> slope_deltas, Rows<const Real> direction, Rows<Real> tangents,
                                     Rows<Real> tangent_units, Rows<Real> deltas, std::span<double> gradient,

@@ -87,6 +87,13 @@ class Mlp {
   void accumulate_gradient(Rows<const Real> x, Rows<const Real> units, Rows<const Real> deltas,
                            std::span<double> gradient, int samples) const;
 
+  // The tangent of all layers' sums when the parameters move along `direction` [parameter_count()], H_{-1} = X:
+  //   Z'_l = V_l H_{l-1} + v_l + W_l H'_{l-1},   H'_l = (1 - H_l^2) Z'_l
+  // The output's rows of `tangents` hold Z' of the last layer, the others H'. `part` is working memory; both have
+  // unit_count() rows.
+  void push_forward(std::span<const Real> parameters, std::span<const Real> direction, Rows<const Real> x,
+                    Rows<const Real> units, Rows<Real> tangents, Rows<Real> part, int samples) const;
+
   // Like backward(), for a loss that also depends on the slope p = dy/dx of a single output y. slope_deltas come from a
   // backward() seeded with 1; `direction` E [inputs x samples] is the loss's derivative with respect to p. Fills deltas
   // (their output's rows hold dY) and adds what comes from the weights' part in p to the gradient; accumulate_gradient

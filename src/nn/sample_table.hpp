@@ -27,6 +27,7 @@ class SampleTable {
   int samples() const { return samples_; }
   std::ptrdiff_t width() const { return width_; }  // distance between samples
   const Real* data() const { return values_.data(); }
+  Real* sample(int i) { return values_.data() + i * width_; }  // threads may write different ones
 
   // Samples begin … begin+count-1 = columns of x [features-1 x count], and `last` as their last feature (a critic's
   // t/T). Threads may write disjoint ranges.

@@ -41,6 +41,7 @@ class BlockRollout {
 
   void reset() {
     std::fill(block_.length.begin(), block_.length.end(), block_.horizon);
+    std::fill(block_.ended.begin(), block_.ended.end(), std::uint8_t{0});
     std::fill(block_.diverged.begin(), block_.diverged.end(), std::uint8_t{0});
     std::fill(block_.sums.begin(), block_.sums.end(), 0.0);
     std::fill(block_.paper_sums.begin(), block_.paper_sums.end(), 0.0);
@@ -180,7 +181,10 @@ class BlockRollout {
     }
     if (counts(block_, simulator_.stops_at_end(0), t, lane))
       block_.paper_sums[l] += static_cast<double>(memory_.reward_paper[l]);
-    if (memory_.ended[l] != Real(0) && t + 1 < block_.length[l]) block_.length[l] = t + 1;
+    if (memory_.ended[l] != Real(0)) {
+      block_.ended[l] = 1;
+      block_.length[l] = std::min(block_.length[l], t + 1);
+    }
     bool any = false;
     for (int k = 0; k < simulator_.signals(); ++k) any = any || counts(block_, simulator_.stops_at_end(k), t + 1, lane);
     memory_.keep[l] = any ? 1 : 0;

@@ -21,6 +21,7 @@ TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block e
       signals(simulator.signals(), horizon_in * environments_in.size),
       inner(keep == Keep::kInner ? simulator.inner_rows() : 0, horizon_in * environments_in.size),
       length(static_cast<std::size_t>(environments_in.size), horizon_in),
+      ended(static_cast<std::size_t>(environments_in.size), 0),
       diverged(static_cast<std::size_t>(environments_in.size), 0),
       sums(static_cast<std::size_t>(simulator.signals() * environments_in.size), 0.0),
       paper_sums(static_cast<std::size_t>(environments_in.size), 0.0),

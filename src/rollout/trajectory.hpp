@@ -43,8 +43,9 @@ struct TrajectoryBlock {
   RowStore<Real> inner;         // [inner rows × TB], states between substeps; empty if they are not kept
   RowStore<Real> units;         // [units × TB] of the policy; of the last step only, if not kept
 
-  int simulated = 0;        // steps after which no environment of the block counted any more; at most T
-  std::vector<int> length;  // steps until the episode's end, that step included; T if it did not end early
+  int simulated = 0;                // steps after which no environment of the block counted any more; at most T
+  std::vector<int> length;          // steps until the episode's end, that step included; T if it did not end early
+  std::vector<std::uint8_t> ended;  // whether it ended by itself, which it may also do with step T
   std::vector<std::uint8_t> diverged;
   std::vector<double> sums;        // [1+m × B], of each signal over the episode
   std::vector<double> paper_sums;  // [B]

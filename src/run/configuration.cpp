@@ -194,7 +194,7 @@ Configuration resolve_configuration(const ConfigurationRequest& request) {
   Configuration configuration;
   const std::vector<Assignment> assignments = resolve_identity(request, configuration);
   const TaskEntry& entry = find_task(configuration.task);
-  find_algorithm(configuration.algorithm);
+  const AlgorithmEntry& algorithm = find_algorithm(configuration.algorithm);
   const auto& preset = preset_assignments(configuration.preset);
 
   // The options come first: a task's own defaults may depend on them.
@@ -213,6 +213,7 @@ Configuration resolve_configuration(const ConfigurationRequest& request) {
   assign_all(task->spec().defaults, "defaults of task " + configuration.task);
   assign_all(preset, "preset " + configuration.preset);
   if (configuration.preset == "paper") assign_all(task->spec().paper, "paper's settings of task " + configuration.task);
+  assign_all(algorithm.defaults, "defaults of algorithm " + algorithm.name);
   for (const Assignment& assignment : assignments) {
     if (!is_task_option(assignment)) assign(assignment, configuration.task_options, settings);
   }

@@ -1,6 +1,7 @@
 // What a run is: task, algorithm, seed and every setting, from what the user said to the file that repeats the run.
 //
-// Later ones win: the program's defaults, the task's own (TaskSpec::defaults), the preset, the --config file, --set.
+// Later ones win: the program's defaults, the task's own (TaskSpec::defaults), the preset, the algorithm's own
+// (AlgorithmEntry::defaults), the --config file, --set.
 #pragma once
 
 #include <cstdint>

@@ -90,8 +90,15 @@ int algorithms_command(bool json) {
     return 0;
   }
   std::vector<std::vector<std::string>> rows = {{"algorithm", "what it does"}};
-  for (const AlgorithmEntry& entry : algorithm_registry()) rows.push_back({entry.name, entry.summary});
+  std::string notes;
+  for (const AlgorithmEntry& entry : algorithm_registry()) {
+    rows.push_back({entry.name, entry.summary});
+    if (entry.defaults.empty()) continue;
+    notes += fmt::format("\n{} sets\n", entry.name);
+    for (const auto& [key, value] : entry.defaults) notes += fmt::format("  {} = {}\n", key, value);
+  }
   print_table(rows);
+  fmt::print("{}", notes);
   return 0;
 }
 

@@ -59,6 +59,7 @@ Json to_json(const LogEntry& entry) {
   if (!report.change_predicted.empty()) line["change_predicted"] = report.change_predicted;
   if (!report.change_realised.empty()) line["change_realised"] = report.change_realised;
   if (!report.change_se.empty()) line["change_se"] = report.change_se;
+  if (report.kl) line["kl"] = *report.kl;
   if (report.lambda) line["lambda"] = *report.lambda;
   if (!report.nu.empty()) line["nu"] = report.nu;
   if (!report.gradient_norms.empty()) line["gradient_norms"] = report.gradient_norms;
@@ -99,6 +100,7 @@ LogEntry from_json(const Json& line) {
   report.change_predicted = read_numbers(line, "change_predicted");
   report.change_realised = read_numbers(line, "change_realised");
   report.change_se = read_numbers(line, "change_se");
+  report.kl = read_optional(line, "kl");
   report.lambda = read_optional(line, "lambda");
   report.nu = read_numbers(line, "nu");
   report.gradient_norms = read_numbers(line, "gradient_norms");

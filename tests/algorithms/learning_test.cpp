@@ -127,6 +127,28 @@ TEST(SlowLearning, CartPoleStandsUp) {
   EXPECT_LT(mean(result.costs[0]), -49.0);
 }
 
+// The same robot without gradients through it: CPO, as `cgpo train --algo cpo` sets it up.
+TEST(SlowLearning, CpoTakesHalfCheetahToItsLimit) {
+  ThreadPool pool(2);
+  AlgorithmContext context{make_task_by_name("halfcheetah"), {}, 0, &pool};
+  context.settings.finite_horizon = false;
+  context.settings.policy.initial_std = 0.5;
+  context.settings.policy.learn_std = true;
+  context.settings.critic.steps = 128;
+  context.settings.critic.batch = 1024;
+  context.settings.update.kl = 0.01;
+  const auto algorithm = find_algorithm("cpo").make(context);
+  double reward = 0.0, cost = 0.0;
+  for (int i = 0; i < 45; ++i) {
+    const IterationReport report = algorithm->iterate();
+    if (i < 35) continue;
+    reward += report.return_mean / 10.0;
+    cost += report.costs[0] / 10.0;
+  }
+  EXPECT_GT(reward, 340.0);
+  EXPECT_LT(cost, 410.0);
+}
+
 // The acceptance run of the Function task: reward = cost, so 8 is the exact optimum.
 TEST(SlowLearning, FunctionEndsOnItsLimit) {
   for (const std::uint64_t seed : {0, 1}) {

@@ -1,0 +1,265 @@
+// Every baseline as a state machine: the same bits for any number of threads and across save and load; trouble is
+// reported, not fatal; limits may be many, none or infinite.
+#include "cgpo/algorithms/baselines.hpp"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/tasks/registry.hpp"
+
+#include "probe_task.hpp"
+
+namespace cgpo {
+namespace {
+
+using testing::ProbeTask;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+const std::vector<std::string> kOnPolicy = {"ppo", "ppo-lag", "trpo-lag", "pdo", "appo", "cpo", "cup"};
+const std::vector<std::string> kFirstOrder = {"bptt-lag", "shac-lag"};
+
+bool is_on_policy(const std::string& name) {
+  return std::find(kOnPolicy.begin(), kOnPolicy.end(), name) != kOnPolicy.end();
+}
+
+// Limits that all starts break, so that multipliers and penalties are at work.
+AlgorithmContext context(ThreadPool& pool, const std::string& name,
+                         std::shared_ptr<const Task> task = make_task(ProbeTask{.end_at = 2.0})) {
+  AlgorithmContext result{std::move(task), {}, 7, &pool};
+  Settings& settings = result.settings;
+  settings.environments = 40;
+  settings.kernel.block = 16;
+  settings.window = 4;
+  settings.critic.steps = 8;
+  settings.critic.batch = 64;
+  settings.critic.hidden = {16};
+  settings.policy.hidden = {16, 8};
+  settings.update = {.passes = 3, .batch = 150, .entropy = 1e-3, .states = 700};
+  settings.dual.penalty_growth = 0.1;
+  if (is_on_policy(name)) {
+    settings.finite_horizon = false;
+    settings.policy.initial_std = 0.5;
+    settings.policy.learn_std = true;
+  }
+  return result;
+}
+
+Tensors state_of(const Algorithm& algorithm) {
+  Tensors tensors;
+  algorithm.save(tensors);
+  return tensors;
+}
+
+void expect_same(const Tensors& a, const Tensors& b) {
+  ASSERT_EQ(a.entries.size(), b.entries.size());
+  for (const auto& [name, tensor] : a.entries) EXPECT_EQ(tensor.bytes, b.entries.at(name).bytes) << name;
+}
+
+std::vector<std::vector<std::byte>> policy_of(const Tensors& tensors) {
+  std::vector<std::vector<std::byte>> result;
+  for (const auto& [name, tensor] : tensors.entries) {
+    if (name.starts_with("policy.layer") || name == "policy.log_std") result.push_back(tensor.bytes);
+  }
+  return result;
+}
+
+class Baseline : public ::testing::TestWithParam<std::string> {
+ protected:
+  static std::unique_ptr<Algorithm> make(const AlgorithmContext& context) {
+    return find_algorithm(GetParam()).make(context);
+  }
+};
+
+TEST_P(Baseline, ThreadsDoNotMatter) {
+  std::vector<Tensors> states;
+  for (const int threads : {1, 2, 4}) {
+    ThreadPool pool(threads);
+    const auto algorithm = make(context(pool, GetParam()));
+    for (int i = 0; i < 3; ++i) algorithm->iterate();
+    states.push_back(state_of(*algorithm));
+  }
+  expect_same(states[0], states[1]);
+  expect_same(states[0], states[2]);
+}
+
+TEST_P(Baseline, ContinuesBitForBitAfterLoading) {
+  for (const DualOptimiser optimiser : {DualOptimiser::kPlain, DualOptimiser::kAdam}) {
+    ThreadPool pool(2);
+    AlgorithmContext settings = context(pool, GetParam());
+    settings.settings.dual.optimiser = optimiser;
+    settings.settings.update.anneal = true;
+    const auto whole = make(settings);
+    for (int i = 0; i < 3; ++i) whole->iterate();
+    const Tensors saved = state_of(*whole);
+    for (int i = 0; i < 3; ++i) whole->iterate();
+    const auto resumed = make(settings);
+    resumed->load(saved);
+    EXPECT_EQ(resumed->iteration(), 3);
+    IterationReport last;
+    for (int i = 0; i < 3; ++i) last = resumed->iterate();
+    expect_same(state_of(*whole), state_of(*resumed));
+    EXPECT_EQ(last.steps, 6 * 40 * 12);
+  }
+}
+
+TEST_P(Baseline, ReportsAndMoves) {
+  ThreadPool pool(1);
+  for (const bool finite : {false, true}) {
+    AlgorithmContext settings = context(pool, GetParam());
+    if (is_on_policy(GetParam())) settings.settings.finite_horizon = finite;
+    const auto algorithm = make(settings);
+    const auto before = policy_of(state_of(*algorithm));
+    const IterationReport report = algorithm->iterate();
+    EXPECT_EQ(report.iteration, 0);
+    EXPECT_EQ(report.steps, 40 * 12);
+    EXPECT_EQ(report.limits, std::vector<double>({1.0, 2.0}));
+    EXPECT_EQ(report.warning, "");
+    if (GetParam() != "bptt-lag") {
+      EXPECT_EQ(report.critic_losses.size(), 3U);
+    }
+    if (GetParam() != "ppo") {
+      ASSERT_EQ(report.nu.size(), 2U);
+      EXPECT_GT(report.nu[0], 0.0);
+    }
+    if (is_on_policy(GetParam())) {
+      EXPECT_GT(*report.kl, 0.0);
+    }
+    EXPECT_NE(before, policy_of(state_of(*algorithm)));
+  }
+}
+
+TEST_P(Baseline, LimitsMayBeInfiniteOrFew) {
+  ThreadPool pool(1);
+  AlgorithmContext settings = context(pool, GetParam());
+  settings.settings.limits = {kInfinity, 2.0};
+  const IterationReport one = make(settings)->iterate();
+  if (!one.nu.empty()) {
+    EXPECT_EQ(one.nu[0], 0.0);
+  }
+  settings.settings.limits = {kInfinity, kInfinity};
+  const auto none = make(settings);
+  for (int i = 0; i < 2; ++i) {
+    for (const double nu : none->iterate().nu) EXPECT_EQ(nu, 0.0);
+  }
+}
+
+// A task without any cost.
+struct Free {
+  TaskSpec spec() const {
+    TaskSpec spec;
+    spec.name = "free";
+    spec.states = spec.observations = spec.actions = 1;
+    spec.horizon = 5;
+    return spec;
+  }
+  void reset(RandomStream& random, std::span<double> state) const { state[0] = random.uniform(-1.0, 1.0); }
+  template <class S>
+  void observe(std::span<const S> s, std::span<S> o) const {
+    o[0] = s[0];
+  }
+  template <class S>
+  StepResult<S> step(std::span<const S> s, std::span<const S> a) const {
+    return {.state = {s[0] + a[0]}, .reward = -s[0] * s[0], .reward_paper = S(0.0), .costs = {}, .ended = S(0.0)};
+  }
+};
+
+TEST_P(Baseline, NoCostsAtAll) {
+  ThreadPool pool(1);
+  const auto algorithm = make(context(pool, GetParam(), make_task(Free{})));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(std::isfinite(algorithm->iterate().return_mean));
+}
+
+TEST_P(Baseline, DivergedEnvironmentsRefuseTheUpdate) {
+  ThreadPool pool(1);
+  const auto algorithm = make(context(pool, GetParam(), make_task(ProbeTask{.diverge_at = 2.4})));
+  const IterationReport report = algorithm->iterate();
+  EXPECT_GT(report.diverged, 0);
+  EXPECT_EQ(report.update_case, "refused");
+  EXPECT_THAT(report.warning, ::testing::HasSubstr("diverged"));
+  EXPECT_TRUE(std::isfinite(algorithm->iterate().return_mean));
+}
+
+TEST_P(Baseline, TasksWithoutDerivatives) {
+  ThreadPool pool(1);
+  const AlgorithmContext settings = context(pool, GetParam(), make_task_by_name("function-floor"));
+  if (is_on_policy(GetParam())) {
+    EXPECT_NO_THROW(make(settings)->iterate());
+  } else {
+    EXPECT_THROW(make(settings), UserError);
+  }
+}
+
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(All, Baseline,
+                         ::testing::Values("ppo", "ppo-lag", "trpo-lag", "pdo", "appo", "cpo", "cup", "bptt-lag",
+                                           "shac-lag"),
+                         test_name);
+
+TEST(Baselines, SettingsThatContradictAreRefused) {
+  ThreadPool pool(1);
+  for (const std::string& name : kFirstOrder) {
+    AlgorithmContext settings = context(pool, name);
+    settings.settings.finite_horizon = false;
+    EXPECT_THROW(find_algorithm(name).make(settings), UserError);
+  }
+  AlgorithmContext settings = context(pool, "cpo");
+  settings.settings.cpo_kappa = CpoKappa::kDiscount;
+  EXPECT_NO_THROW(find_algorithm("cpo").make(settings)->iterate());
+  settings.settings.finite_horizon = true;
+  EXPECT_THROW(find_algorithm("cpo").make(settings), UserError);
+  settings = context(pool, "ppo");
+  settings.settings.critic.sobolev = 1.0;
+  EXPECT_THROW(find_algorithm("ppo").make(settings), UserError);
+}
+
+// With multipliers that cannot leave 0 the Lagrangian methods are PPO, bit for bit.
+TEST(Baselines, WithoutMultipliersTheyArePpo) {
+  ThreadPool pool(2);
+  std::vector<std::vector<std::vector<std::byte>>> policies;
+  for (const std::string name : {"ppo", "ppo-lag", "pdo", "appo", "cup"}) {
+    AlgorithmContext settings = context(pool, name);
+    settings.settings.limits = {kInfinity, kInfinity};
+    const auto algorithm = find_algorithm(name).make(settings);
+    for (int i = 0; i < 3; ++i) algorithm->iterate();
+    policies.push_back(policy_of(state_of(*algorithm)));
+  }
+  for (const auto& policy : policies) EXPECT_EQ(policy, policies[0]);
+}
+
+TEST(Baselines, PdoHasThreeSteps) {
+  ThreadPool pool(2);
+  std::vector<std::vector<std::vector<std::byte>>> policies;
+  for (const PdoStep step : {PdoStep::kClipped, PdoStep::kWeighted, PdoStep::kNatural}) {
+    AlgorithmContext settings = context(pool, "pdo");
+    settings.settings.pdo_step = step;
+    const auto algorithm = find_algorithm("pdo").make(settings);
+    EXPECT_GT(*algorithm->iterate().kl, 0.0);
+    policies.push_back(policy_of(state_of(*algorithm)));
+  }
+  EXPECT_NE(policies[0], policies[2]);
+  EXPECT_NE(policies[1], policies[2]);
+}
+
+// Trust regions hold whatever the problem is, and costs do not grow while their limit is broken.
+TEST(Baselines, TrustRegionsAreKept) {
+  ThreadPool pool(2);
+  for (const std::string name : {"trpo-lag", "cpo"}) {
+    for (const double kl : {1e-3, 0.05}) {
+      AlgorithmContext settings = context(pool, name);
+      settings.settings.update.kl = kl;
+      const auto algorithm = find_algorithm(name).make(settings);
+      for (int i = 0; i < 5; ++i) EXPECT_LE(*algorithm->iterate().kl, kl);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cgpo
