@@ -269,7 +269,8 @@ Command add_compare(CLI::App& root) {
   CompareRequest& request = arguments->request;
   CLI::App* app = root.add_subcommand("compare", "train several algorithms on several seeds, and compare them");
   app->add_option("TASK", request.task, listed_by("tasks"));
-  app->add_option("--algos", request.algorithms, listed_by("algorithms") + ", with commas between; NAME@PRESET, too")
+  app->add_option("--algos", request.algorithms,
+                  listed_by("algorithms") + ", with commas between; also NAME@PRESET and NAME:KEY=VALUE")
       ->type_name("NAME,…");
   add_integer(*app, "--seeds", request.seeds, 1, 10'000, "how many: 0, 1, … (5)");
   add_integer(*app, "--jobs", request.jobs, 1, 1024, "runs at a time; they share the cores (1)");

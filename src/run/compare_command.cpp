@@ -34,9 +34,10 @@ struct ComparisonPaths {
   fs::path picture() const { return folder / "curves.svg"; }
 };
 
-// One entry of --algos, with the configuration of each of its seeds.
+// One entry of --algos, NAME[@PRESET][:KEY=VALUE]…, with the configuration of each of its seeds.
 struct Variant {
   std::string label;
+  std::vector<std::string> sets;  // KEY=VALUE: those for all, then its own
   std::vector<Configuration> configurations;
 };
 
@@ -62,18 +63,22 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 Variant resolve_variant(const std::string& label, const CompareRequest& request) {
-  const std::size_t at = label.find('@');
-  ConfigurationRequest configuration;
-  configuration.task = request.task;
-  configuration.algorithm = label.substr(0, at);
-  if (configuration.algorithm->empty() || (at != std::string::npos && at + 1 == label.size())) {
-    throw UserError("--algos takes NAME or NAME@PRESET, with commas between, not '{}'; there are: {}",
+  const std::vector<std::string> parts = split(label, ':');
+  const std::string& name = parts.front();
+  const std::size_t at = name.find('@');
+  Variant variant{label, request.sets, {}};
+  variant.sets.insert(variant.sets.end(), parts.begin() + 1, parts.end());
+  const bool own_sets = std::all_of(parts.begin() + 1, parts.end(),
+                                    [](const std::string& part) { return part.find('=') != std::string::npos; });
+  if (name.empty() || at == 0 || at + 1 == name.size() || !own_sets || label.find('/') != std::string::npos) {
+    throw UserError("--algos takes NAME, NAME@PRESET or NAME:KEY=VALUE, with commas between, not '{}'; there are: {}",
                     request.algorithms, algorithm_names());
   }
-  find_algorithm(*configuration.algorithm);
-  configuration.preset = at == std::string::npos ? request.preset : std::optional(label.substr(at + 1));
-  for (const std::string& text : request.sets) configuration.sets.push_back(parse_assignment(text));
-  Variant variant{label, {}};
+  ConfigurationRequest configuration;
+  configuration.task = request.task;
+  configuration.algorithm = name.substr(0, at);
+  configuration.preset = at == std::string::npos ? request.preset : std::optional(name.substr(at + 1));
+  for (const std::string& text : variant.sets) configuration.sets.push_back(parse_assignment(text));
   Configuration resolved = resolve_configuration(configuration);
   for (int seed = 0; seed < request.seeds; ++seed) {
     resolved.seed = static_cast<std::uint64_t>(seed);
@@ -87,17 +92,15 @@ void check_variants(const std::vector<Variant>& variants) {
   for (std::size_t i = 0; i < variants.size(); ++i) {
     const Configuration& configuration = variants[i].configurations.front();
     for (std::size_t j = 0; j < i; ++j) {
-      const Configuration& other = variants[j].configurations.front();
-      if (configuration.algorithm == other.algorithm && configuration.preset == other.preset) {
-        throw UserError("--algos names {} with preset {} twice; each entry must differ in name or preset",
-                        configuration.algorithm, configuration.preset);
-      }
+      if (!differences(variants[j].configurations.front(), configuration).empty()) continue;
+      throw UserError("--algos names the same twice: '{}' and '{}'; entries must differ in name, preset or settings",
+                      variants[j].label, variants[i].label);
     }
     for (const SettingDifference& difference : differences(variants.front().configurations.front(), configuration)) {
-      if (difference.key != "costs" && difference.key != "limits" && difference.key != "horizon") continue;
+      const std::string& key = difference.key;
+      if (key != "costs" && key != "limits" && key != "horizon" && !key.starts_with("task.")) continue;
       throw UserError("{} and {} cannot be compared: {} is {} for one and {} for the other; --set {}=… sets it for all",
-                      variants.front().label, variants[i].label, difference.key, difference.before, difference.after,
-                      difference.key);
+                      variants.front().label, variants[i].label, key, difference.before, difference.after, key);
     }
   }
 }
@@ -178,8 +181,8 @@ fs::path move_aside(const fs::path& folder) {
   }
 }
 
-std::vector<std::string> train_words(const CompareRequest& request, const Configuration& configuration,
-                                     const fs::path& folder, Begin begin, int threads) {
+std::vector<std::string> train_words(const Variant& variant, const Configuration& configuration, const fs::path& folder,
+                                     Begin begin, int threads) {
   std::vector<std::string> words = {"train",         configuration.task, "--out",
                                     folder.string(), "--threads",        fmt::format("{}", threads)};
   if (begin == Begin::kResume) {
@@ -189,7 +192,7 @@ std::vector<std::string> train_words(const CompareRequest& request, const Config
   words.insert(words.end(), {"--algo", configuration.algorithm, "--preset", configuration.preset, "--seed",
                              fmt::format("{}", configuration.seed)});
   if (begin == Begin::kAnew) words.emplace_back("--force");
-  for (const std::string& text : request.sets) words.insert(words.end(), {"--set", text});
+  for (const std::string& text : variant.sets) words.insert(words.end(), {"--set", text});
   return words;
 }
 
@@ -282,7 +285,7 @@ int compare_command(const CompareRequest& request) {
         fmt::print(stderr, "{} cannot be continued: {}; it is kept as '{}', and starts anew\n", name, plan.damage,
                    aside.string());
       }
-      children.push_back({name, train_words(request, configuration, folder, begin, comparison.threads),
+      children.push_back({name, train_words(variant, configuration, folder, begin, comparison.threads),
                           paths.folder / (name + ".out"), RunPaths{folder}.log(), configuration.settings.iterations,
                           plan.done});
     }

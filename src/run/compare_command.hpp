@@ -11,7 +11,7 @@ namespace cgpo {
 
 struct CompareRequest {
   std::string task;
-  std::string algorithms;             // "a,b@preset"
+  std::string algorithms;             // "a,b@preset,c:key=value"
   std::optional<std::string> preset;  // of those that name none
   std::vector<std::string> sets;      // KEY=VALUE, for all
   int seeds = 5;                      // 0, 1, …

@@ -22,7 +22,7 @@ struct ComparedRun {
 
 // One entry of --algos.
 struct ComparedAlgorithm {
-  std::string label;  // as it was typed: "cgpo@paper"
+  std::string label;  // as it was typed: "cgpo@paper", "ppo-lag:finite_horizon=true"
   std::string algorithm;
   std::string preset;
   std::vector<ComparedRun> runs;

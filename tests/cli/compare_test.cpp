@@ -146,6 +146,18 @@ TEST_F(Compare, MoreIterationsContinueEveryRun) {
   expect_same_run("all/cgpo-1", "whole");
 }
 
+TEST_F(Compare, EntryMayHaveSettingsOfItsOwn) {
+  std::vector<std::string> arguments = comparison(3, {"--json"});
+  arguments[3] = "cgpo,cgpo:radius.test=fixed:critic.steps=2";
+  const Outcome outcome = run(arguments);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["algorithms"][1]["name"], arguments[3].substr(5));
+  const std::string config = read_file(at("all/cgpo:radius.test=fixed:critic.steps=2-1/config.toml"));
+  EXPECT_THAT(config, AllOf(HasSubstr("test = \"fixed\""), HasSubstr("steps = 2 ")));
+  EXPECT_THAT(read_file(at("all/cgpo-1/config.toml")), HasSubstr("steps = 4 "));
+  EXPECT_THAT(run(arguments).err, HasSubstr("4 done already"));
+}
+
 TEST_F(Compare, InterruptedOneGoesOn) {
   const pid_t process = start(comparison(100'000, {"--jobs", "2"}));
   wait_for_lines("all/cgpo-0", 3);
@@ -237,9 +249,12 @@ TEST_F(Compare, BadInput) {
   expect_refused({"compare", "functoin", "--algos", "cgpo"}, {"unknown task 'functoin'", "did you mean 'function'?"});
   expect_refused(compare("cgpo,cgpoo"), {"unknown algorithm 'cgpoo'", "did you mean 'cgpo'?"});
   expect_refused(compare("cgpo@pper"), {"unknown preset 'pper'", "did you mean 'paper'?"});
-  for (const std::string list : {"cgpo,", ",cgpo", "cgpo@", "@paper"}) expect_refused(compare(list), {"NAME@PRESET"});
-  expect_refused(compare("cgpo,cgpo"), {"cgpo", "twice"});
-  expect_refused(compare("cgpo,cgpo@best"), {"cgpo", "best", "twice"});
+  for (const std::string list : {"cgpo,", ",cgpo", "cgpo@", "@paper", "cgpo:", "cgpo:window", "cgpo/x"})
+    expect_refused(compare(list), {"NAME@PRESET"});
+  expect_refused(compare("cgpo,cgpo"), {"'cgpo'", "twice"});
+  expect_refused(compare("cgpo,cgpo@best"), {"'cgpo@best'", "twice"});
+  expect_refused(compare("cgpo,cgpo:radius.tset=fixed"), {"radius.tset", "did you mean 'radius.test'?"});
+  expect_refused(compare("cgpo,cgpo:limits=[3]"), {"cannot be compared: limits is"});
   expect_refused(compare("cgpo", {"--seeds", "0"}), {"--seeds must be a whole number from 1"});
   expect_refused(compare("cgpo", {"--jobs", "0"}), {"--jobs must be a whole number from 1"});
   expect_refused(compare("cgpo", {"--set", "iterations=0"}), {"iterations must be a whole number from 1"});
