@@ -100,15 +100,15 @@ std::string number_text(const SeedMean& mean) {
 }
 
 std::string metric_text(const SeedMean& mean, const MetricColumn& column, std::size_t runs) {
-  if (!column.steps) return plus_minus(mean, [](double share) { return fmt::format("{:.1f} %", 100.0 * share); });
-  if (mean.count == 0) return runs == 0 ? "—" : "did not converge";
-  std::string text = plus_minus(mean, format_rate);
+  if (mean.count == 0) return column.steps && runs > 0 ? "did not converge" : "—";
+  const auto share = [](double value) { return fmt::format("{:.1f} %", 100.0 * value); };
+  std::string text = column.steps ? plus_minus(mean, format_rate) : plus_minus(mean, share);
   if (mean.count < static_cast<int>(runs)) text += fmt::format(" ({} of {} runs)", mean.count, runs);
   return text;
 }
 
-// 1 for the best. Steps: who converged on more seeds is better, then who needed fewer; shares: the smaller. No value,
-// no rank: 0.
+// 1 for the best. Steps: who converged on more seeds is better, then who needed fewer. Shares: the smaller; without one
+// there is no rank, 0.
 std::vector<int> ranks(const std::vector<SeedMean>& means, const MetricColumn& column) {
   const auto better = [&](const SeedMean& a, const SeedMean& b) {
     if (column.steps && a.count != b.count) return a.count > b.count;
@@ -118,7 +118,7 @@ std::vector<int> ranks(const std::vector<SeedMean>& means, const MetricColumn& c
   for (const SeedMean& mean : means) {
     const auto above = std::count_if(means.begin(), means.end(),
                                      [&](const SeedMean& other) { return other.count > 0 && better(other, mean); });
-    result.push_back(mean.count == 0 ? 0 : static_cast<int>(above) + 1);
+    result.push_back(mean.count == 0 && !column.steps ? 0 : static_cast<int>(above) + 1);
   }
   return result;
 }
@@ -227,7 +227,7 @@ std::string variation_table(const Comparison& comparison) {
     for (std::size_t i = 0; i < variation.means.size(); ++i) {
       const std::size_t runs = finished_runs(comparison.algorithms[i]).size();
       std::string cell = metric_text(variation.means[i], *variation.column, runs);
-      if (variation.ranks[i] > 0) cell += fmt::format(", {}.", variation.ranks[i]);
+      if (variation.means[i].count > 0) cell += fmt::format(", {}.", variation.ranks[i]);
       row.push_back(cell);
     }
     row.emplace_back(base ? "" : variation.moved ? "moves" : "same");

@@ -67,7 +67,9 @@ TEST(Comparison, RanksPutThoseFirstThatConvergeOnMoreSeeds) {
   EXPECT_THAT(text, HasSubstr("| Conv. Steps, strict | as above | 7.0k ± 0, 1. | 4.0k (1 of 2 runs), 2. | did not "
                               "converge |  |"));
   // Half of a radius of 1 below 10: 9.5 is no longer critical.
-  EXPECT_THAT(text, HasSubstr("| Vio. Ratio, critical area | radius 5 % | — | 100.0 %, 1. | 100.0 %, 1. | moves |"));
+  EXPECT_THAT(text,
+              HasSubstr("| Vio. Ratio, critical area | radius 5 % | — | 100.0 % (1 of 2 runs), 1. | 100.0 %, 1. | "
+                        "moves |"));
   for (const char* row : {"window 5 %", "window 20 %", "threshold 2.5 %", "threshold 10 %", "near_best 2.5 %",
                           "near_best 10 %", "radius 5 %", "radius 20 %", "margin 0.5 %", "margin 2 %"}) {
     EXPECT_THAT(text, HasSubstr(row));
