@@ -174,7 +174,7 @@ Plan plan_run(const RunPaths& paths, const Configuration& configuration) {
 fs::path move_aside(const fs::path& folder) {
   std::error_code ignored;
   for (int i = 1;; ++i) {
-    const fs::path target = folder.string() + fmt::format(".damaged-{}", i);
+    fs::path target = folder.string() + fmt::format(".damaged-{}", i);
     if (fs::exists(target, ignored)) continue;
     fs::rename(folder, target);
     return target;

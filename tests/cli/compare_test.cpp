@@ -224,7 +224,8 @@ TEST_F(Compare, FailingRunIsReportedAndTheOthersGoOn) {
 }
 
 TEST_F(Compare, WithoutGnuplotTheNumbersStay) {
-  const std::string path = ::getenv("PATH");
+  const char* found = ::getenv("PATH");
+  const std::string path = found != nullptr ? found : "";
   ASSERT_EQ(::setenv("PATH", "/nowhere", 1), 0);
   const Outcome outcome = run(comparison(2));
   ::setenv("PATH", path.c_str(), 1);
