@@ -19,6 +19,7 @@
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/text.hpp"
 #include "cgpo/run/bench_command.hpp"
+#include "cgpo/run/compare_command.hpp"
 #include "cgpo/run/configuration.hpp"
 #include "cgpo/run/derivative_check.hpp"
 #include "cgpo/run/evaluation_report.hpp"
@@ -259,6 +260,33 @@ Command add_eval(CLI::App& root) {
           }};
 }
 
+Command add_compare(CLI::App& root) {
+  struct Arguments {
+    CompareRequest request;
+    std::string preset, out;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  CompareRequest& request = arguments->request;
+  CLI::App* app = root.add_subcommand("compare", "train several algorithms on several seeds, and compare them");
+  app->add_option("TASK", request.task, listed_by("tasks"));
+  app->add_option("--algos", request.algorithms,
+                  listed_by("algorithms") + ", with commas between; also NAME@PRESET and NAME:KEY=VALUE")
+      ->type_name("NAME,…");
+  add_integer(*app, "--seeds", request.seeds, 1, 10'000, "how many: 0, 1, … (5)");
+  add_integer(*app, "--jobs", request.jobs, 1, 1024, "runs at a time; they share the cores (1)");
+  app->add_option("--out", arguments->out, "the folder of the comparison (runs/compare-TASK)")->type_name("FOLDER");
+  app->add_option("--preset", arguments->preset, "best or paper, for algorithms that name none (best)")
+      ->type_name("NAME");
+  add_sets(*app, request.sets);
+  add_json(*app, request.json);
+  return {app, [arguments] {
+            CompareRequest& compare = arguments->request;
+            if (!arguments->preset.empty()) compare.preset = arguments->preset;
+            if (!arguments->out.empty()) compare.out = arguments->out;
+            return compare_command(compare);
+          }};
+}
+
 // Names what was not understood, with the nearest thing that would have been.
 void refuse_extras(const CLI::App& root, const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining();
@@ -284,8 +312,8 @@ int parse_and_run(int argc, const char* const* argv) {
   root.set_version_flag("--version", kVersion);
   root.require_subcommand(0, 1);
   root.allow_extras();
-  const std::vector<Command> commands = {add_tasks(root), add_algorithms(root), add_model(root), add_check(root),
-                                         add_train(root), add_eval(root),       add_bench(root)};
+  const std::vector<Command> commands = {add_tasks(root), add_algorithms(root), add_model(root),   add_check(root),
+                                         add_train(root), add_eval(root),       add_compare(root), add_bench(root)};
   for (const Command& command : commands) command.app->allow_extras();
   try {
     root.parse(argc, argv);

@@ -253,6 +253,24 @@ Configuration read_configuration(const std::filesystem::path& path) {
   return resolve_configuration(request);
 }
 
+std::vector<SettingDifference> differences(const Configuration& before, const Configuration& after) {
+  const std::vector<Line> old_lines = lines_of(before);
+  const std::vector<Line> new_lines = lines_of(after);
+  const auto value_in = [](const std::vector<Line>& lines, const std::string& key) {
+    const auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.key == key; });
+    return line != lines.end() ? line->value : "not set";
+  };
+  std::vector<SettingDifference> found;
+  for (const Line& line : new_lines) {
+    const std::string old_value = value_in(old_lines, line.key);
+    if (old_value != line.value) found.push_back({line.key, old_value, line.value});
+  }
+  for (const Line& line : old_lines) {
+    if (value_in(new_lines, line.key) == "not set") found.push_back({line.key, line.value, "not set"});
+  }
+  return found;
+}
+
 Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request) {
   const Configuration before = read_configuration(stored);
   ConfigurationRequest all = request;
@@ -260,14 +278,10 @@ Configuration continue_configuration(const std::filesystem::path& stored, const 
   all.file.insert(all.file.end(), request.file.begin(), request.file.end());
   Configuration after = resolve_configuration(all);
 
-  const std::vector<Line> old_lines = lines_of(before);
-  const std::vector<Line> new_lines = lines_of(after);
-  for (const Line& line : new_lines) {
-    const auto old_line =
-        std::find_if(old_lines.begin(), old_lines.end(), [&](const Line& l) { return l.key == line.key; });
-    if (line.key == "iterations" || (old_line != old_lines.end() && old_line->value == line.value)) continue;
+  for (const SettingDifference& difference : differences(before, after)) {
+    if (difference.key == "iterations") continue;
     throw UserError("a run that is resumed keeps its settings: {} is {} in '{}', not {}; only iterations may change",
-                    line.key, old_line != old_lines.end() ? old_line->value : "not set", stored.string(), line.value);
+                    difference.key, difference.before, stored.string(), difference.after);
   }
   return after;
 }

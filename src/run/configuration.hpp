@@ -52,6 +52,14 @@ std::string write_configuration(const Configuration& configuration);
 // Of a file that write_configuration wrote.
 Configuration read_configuration(const std::filesystem::path& path);
 
+// A key on which two configurations differ.
+struct SettingDifference {
+  std::string key;
+  std::string before;
+  std::string after;
+};
+std::vector<SettingDifference> differences(const Configuration& before, const Configuration& after);
+
 // The stored configuration of a run that goes on. What the request says again must be the same, but for `iterations`,
 // which may change; throws UserError, naming the key, if anything else does.
 Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request);

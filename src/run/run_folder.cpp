@@ -49,27 +49,32 @@ void RunFolder::check_usable(const fs::path& folder, FolderMode mode) {
   }
 }
 
-RunFolder::RunFolder(const fs::path& folder, FolderMode mode) : paths_{folder} {
-  check_usable(folder, mode);
+FolderLock::FolderLock(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw UserError("cannot create the folder '{}': {}", folder.string(), error.message());
-  lock_ = ::open(paths_.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock_ < 0) throw UserError("cannot write in '{}': {}", folder.string(), std::strerror(errno));
-  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    ::close(lock_);
+  file_ = ::open(RunPaths{folder}.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (file_ < 0) throw UserError("cannot write in '{}': {}", folder.string(), std::strerror(errno));
+  if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(file_);
     throw UserError("another process is writing '{}'; wait for it, or give --out another folder", folder.string());
-  }
-  // Between the look at the folder and the lock another process may have filled it.
-  try {
-    check_usable(folder, mode);
-  } catch (...) {
-    ::close(lock_);
-    throw;
   }
 }
 
-RunFolder::~RunFolder() { ::close(lock_); }
+FolderLock::~FolderLock() { ::close(file_); }
+
+bool FolderLock::is_held(const fs::path& folder) {
+  const int file = ::open(RunPaths{folder}.lock().c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool held = ::flock(file, LOCK_EX | LOCK_NB) != 0;
+  ::close(file);
+  return held;
+}
+
+RunFolder::RunFolder(const fs::path& folder, FolderMode mode)
+    : paths_{folder}, lock_((check_usable(folder, mode), folder)) {
+  check_usable(folder, mode);  // between the look at the folder and the lock another process may have filled it
+}
 
 void RunFolder::begin(const Configuration& configuration) const {
   // Checkpoints first: a configuration must never stand beside those of another run.

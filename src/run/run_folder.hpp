@@ -31,6 +31,21 @@ std::filesystem::path default_folder(const Configuration& configuration);  // ru
 
 enum class FolderMode { kNew, kResume, kForce };
 
+// Of all processes only this one may write the folder, until the object goes. A folder that is new is created. Throws
+// UserError if another process holds it.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+  static bool is_held(const std::filesystem::path& folder);  // by anyone; reads only
+
+ private:
+  int file_ = -1;
+};
+
 // A run's folder that this process, and no other, may write.
 class RunFolder {
  public:
@@ -39,9 +54,6 @@ class RunFolder {
 
   // Creates the folder if it is new, and locks it until the object goes. Throws UserError if another process holds it.
   RunFolder(const std::filesystem::path& folder, FolderMode mode);
-  ~RunFolder();
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
 
   const RunPaths& paths() const { return paths_; }
 
@@ -51,7 +63,7 @@ class RunFolder {
 
  private:
   RunPaths paths_;
-  int lock_ = -1;
+  FolderLock lock_;
 };
 
 // Who wrote a checkpoint and for what, beside the numbers.

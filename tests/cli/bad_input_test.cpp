@@ -22,18 +22,6 @@ class BadInput : public ProgramTest {
     write_file_atomically(at("unknown.toml"), "iterations = 3\n[critic]\nstep = 3\n");
   }
 
-  void expect_refused(const std::vector<std::string>& arguments, const std::vector<std::string>& words) {
-    const auto before = snapshot();
-    const Outcome outcome = run(arguments);
-    const std::string line = ::testing::PrintToString(arguments);
-    EXPECT_EQ(outcome.code, 2) << line << outcome.out;
-    EXPECT_EQ(outcome.out, "") << line;
-    EXPECT_TRUE(outcome.err.starts_with("cgpo: ")) << line << outcome.err;
-    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << line << outcome.err;
-    for (const std::string& word : words) EXPECT_THAT(outcome.err, HasSubstr(word)) << line;
-    EXPECT_EQ(snapshot(), before) << line;
-  }
-
   // A copy of the good run whose checkpoint is something else.
   void spoil(const std::string& name, const std::string& checkpoint) {
     fs::copy(at("run"), at(name), fs::copy_options::recursive);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <sstream>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -87,6 +88,19 @@ std::map<std::string, std::string> ProgramTest::snapshot() const {
                       : "folder";
   }
   return files;
+}
+
+void ProgramTest::expect_refused(const std::vector<std::string>& arguments,
+                                 const std::vector<std::string>& words) const {
+  const auto before = snapshot();
+  const Outcome outcome = run(arguments);
+  const std::string line = ::testing::PrintToString(arguments);
+  EXPECT_EQ(outcome.code, 2) << line << outcome.out;
+  EXPECT_EQ(outcome.out, "") << line;
+  EXPECT_TRUE(outcome.err.starts_with("cgpo: ")) << line << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << line << outcome.err;
+  for (const std::string& word : words) EXPECT_THAT(outcome.err, ::testing::HasSubstr(word)) << line;
+  EXPECT_EQ(snapshot(), before) << line;
 }
 
 std::string ProgramTest::log_without_seconds(const std::string& run) const {

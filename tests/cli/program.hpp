@@ -33,6 +33,8 @@ class ProgramTest : public ::testing::Test {
   std::filesystem::path at(const std::string& name) const { return folder_ / name; }
   // Every file below the test's folder with its content and time of change, the outputs of the program itself left out.
   std::map<std::string, std::string> snapshot() const;
+  // One sentence on standard error that has these words, exit code 2, and the disk is as it was.
+  void expect_refused(const std::vector<std::string>& arguments, const std::vector<std::string>& words) const;
   // log.jsonl without the one field that depends on the clock.
   std::string log_without_seconds(const std::string& run) const;
   void expect_same_run(const std::string& a, const std::string& b) const;

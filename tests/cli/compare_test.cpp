@@ -1,0 +1,288 @@
+// `cgpo compare`: its numbers are those of the logs, and nothing that happens to a run is lost on the others.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <sstream>
+#include <stdlib.h>
+
+#include "cgpo/base/file.hpp"
+
+#include "program.hpp"
+
+namespace cgpo {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+const std::vector<std::string> kRuns = {"cgpo-0", "cgpo-1", "cgpo@paper-0", "cgpo@paper-1"};
+
+class Compare : public ProgramTest {
+ protected:
+  // Two variants, two seeds, milliseconds an iteration.
+  std::vector<std::string> comparison(int iterations, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments = {"compare", "function", "--algos", "cgpo,cgpo@paper",
+                                          "--seeds", "2",        "--out",   "all"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const std::vector<std::string> training = small_training("", iterations);
+    arguments.insert(arguments.end(), training.begin() + 4, training.end());  // --set …
+    return arguments;
+  }
+
+  std::vector<Json> log_of(const std::string& run) const {
+    std::istringstream text(read_file(at(run) / "log.jsonl"));
+    std::vector<Json> lines;
+    for (std::string line; std::getline(text, line) && !text.eof();) lines.push_back(Json::parse(line));
+    return lines;
+  }
+
+  std::vector<std::vector<std::string>> csv_of(const std::string& name) const {
+    std::istringstream text(read_file(at(name)));
+    std::vector<std::vector<std::string>> rows;
+    for (std::string line; std::getline(text, line);) {
+      std::istringstream cells(line);
+      rows.emplace_back();
+      for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(cell);
+    }
+    return rows;
+  }
+};
+
+TEST_F(Compare, TableAndCurvesAreThoseOfTheLogs) {
+  const Outcome outcome = run(comparison(10, {"--jobs", "2"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, read_file(at("all/table.md")));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("| cgpo | 2 |"), HasSubstr("| cgpo@paper | 2 |"), HasSubstr("height ≤ 1.9"),
+                                 HasSubstr("window = 10 % of the iterations"), HasSubstr("window 5 %"),
+                                 HasSubstr("margin 2 %"), Not(HasSubstr("Not finished"))));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("4 runs in all: 0 done already"), HasSubstr("cgpo@paper-1: 10 iterations")));
+
+  const Json table = Json::parse(read_file(at("all/table.json")));
+  for (const std::string name : {"cgpo", "cgpo@paper"}) {
+    const auto zero = log_of("all/" + name + "-0");
+    const auto one = log_of("all/" + name + "-1");
+    const auto rows = csv_of("all/curve-" + name + ".csv");
+    ASSERT_EQ(rows.size(), 11U);
+    EXPECT_EQ(rows[0],
+              (std::vector<std::string>{"iteration", "seeds", "steps", "seconds", "return_mean", "return_low",
+                                        "return_high", "height_mean", "height_low", "height_high", "height_limit"}));
+    for (std::size_t k = 0; k < 10; ++k) {
+      const auto mean = [&](double a, double b) { return (a + b) / 2.0; };
+      const auto expect_band = [&](double a, double b, std::size_t column) {
+        const double half = 12.7062 * std::abs(a - b) / 2.0;  // two seeds: t's quantile × |a − b| / 2
+        const double middle = mean(a, b);
+        EXPECT_NEAR(std::stod(rows[k + 1][column]), middle, 1e-12);
+        EXPECT_NEAR(std::stod(rows[k + 1][column + 1]), middle - half, 1e-9);
+        EXPECT_NEAR(std::stod(rows[k + 1][column + 2]), middle + half, 1e-9);
+      };
+      EXPECT_EQ(rows[k + 1][0], std::to_string(k));
+      EXPECT_EQ(rows[k + 1][1], "2");
+      EXPECT_NEAR(std::stod(rows[k + 1][2]), mean(zero[k]["steps"], one[k]["steps"]), 1e-9);
+      EXPECT_NEAR(std::stod(rows[k + 1][3]), mean(zero[k]["seconds"], one[k]["seconds"]), 1e-9);
+      expect_band(zero[k]["return"], one[k]["return"], 4);
+      expect_band(zero[k]["costs"][0], one[k]["costs"][0], 7);
+      EXPECT_EQ(rows[k + 1][10], "1.9");
+    }
+    const Json& entry = table["algorithms"][name == "cgpo" ? 0 : 1];
+    EXPECT_EQ(entry["name"], name);
+    EXPECT_NEAR(entry["return"]["mean"].get<double>(),
+                (zero[9]["return"].get<double>() + one[9]["return"].get<double>()) / 2.0, 1e-12);
+    // The whole-run ratio by hand: limit 1.9, margin 0.019.
+    double over = 0.0;
+    for (const Json& line : zero) over += line["costs"][0].get<double>() > 1.919 ? 1.0 : 0.0;
+    EXPECT_DOUBLE_EQ(entry["runs"][0]["violations_whole"].get<double>(), over / 10.0);
+  }
+  if (std::system("command -v gnuplot > /dev/null") == 0) {
+    EXPECT_THAT(read_file(at("all/curves.svg")),
+                AllOf(HasSubstr("<svg"), HasSubstr("cgpo@paper"), HasSubstr("limit 1.9")));
+    EXPECT_THAT(outcome.out, HasSubstr("curves.svg"));
+    EXPECT_FALSE(fs::exists(at("all/gnuplot.out")));
+  }
+
+  // The same again trains nothing and says the same.
+  const auto times = snapshot();
+  const Outcome again = run(comparison(10, {"--jobs", "2"}));
+  EXPECT_EQ(again.code, 0);
+  EXPECT_EQ(again.out, outcome.out);
+  EXPECT_THAT(again.err, HasSubstr("4 done already, 0 to do"));
+  for (const auto& [name, content] : snapshot()) {
+    if (name.find("cgpo") != std::string::npos && name.find("curve") == std::string::npos) {
+      EXPECT_EQ(times.at(name), content) << name;
+    }
+  }
+  const Outcome json = run(comparison(10, {"--json"}));
+  EXPECT_EQ(std::count(json.out.begin(), json.out.end(), '\n'), 1);
+  EXPECT_EQ(Json::parse(json.out)["algorithms"][1]["preset"], "paper");
+}
+
+TEST_F(Compare, WhatIsMissingOrDamagedIsDoneAgainWithTheSameBits) {
+  ASSERT_EQ(run(comparison(6)).code, 0);
+  fs::copy(at("all"), at("kept"), fs::copy_options::recursive);
+  fs::remove_all(at("all/cgpo-0"));
+  const std::string log = read_file(at("all/cgpo-1/log.jsonl"));
+  write_file_atomically(at("all/cgpo-1/log.jsonl"), log.substr(0, log.size() / 2));
+  const std::string checkpoint = read_file(at("all/cgpo@paper-0/checkpoint.safetensors"));
+  write_file_atomically(at("all/cgpo@paper-0/checkpoint.safetensors"), checkpoint.substr(0, checkpoint.size() / 2));
+  // Died before its first checkpoint.
+  write_file_atomically(at("all/cgpo@paper-1/log.jsonl"), "");
+  fs::remove(at("all/cgpo@paper-1/checkpoint.safetensors"));
+
+  const Outcome outcome = run(comparison(6));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("0 done already, 4 to do"), HasSubstr("cgpo-1 cannot be continued: its log"),
+                                 HasSubstr("cgpo@paper-0 cannot be continued")));
+  for (const std::string& name : kRuns) expect_same_run("all/" + name, "kept/" + name);
+  EXPECT_EQ(read_file(at("all/cgpo-1.damaged-1/log.jsonl")), log.substr(0, log.size() / 2));
+}
+
+TEST_F(Compare, MoreIterationsContinueEveryRun) {
+  ASSERT_EQ(run(comparison(3)).code, 0);
+  ASSERT_EQ(run(comparison(6)).code, 0);
+  ASSERT_EQ(run(small_training("whole", 6, {"--seed", "1"})).code, 0);
+  expect_same_run("all/cgpo-1", "whole");
+}
+
+TEST_F(Compare, EntryMayHaveSettingsOfItsOwn) {
+  std::vector<std::string> arguments = comparison(3, {"--json"});
+  arguments[3] = "cgpo,cgpo:radius.test=fixed:critic.steps=2";
+  const Outcome outcome = run(arguments);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["algorithms"][1]["name"], arguments[3].substr(5));
+  const std::string config = read_file(at("all/cgpo:radius.test=fixed:critic.steps=2-1/config.toml"));
+  EXPECT_THAT(config, AllOf(HasSubstr("test = \"fixed\""), HasSubstr("steps = 2 ")));
+  EXPECT_THAT(read_file(at("all/cgpo-1/config.toml")), HasSubstr("steps = 4 "));
+  EXPECT_THAT(run(arguments).err, HasSubstr("4 done already"));
+}
+
+TEST_F(Compare, InterruptedOneGoesOn) {
+  const pid_t process = start(comparison(100'000, {"--jobs", "2"}));
+  wait_for_lines("all/cgpo-0", 3);
+  wait_for_lines("all/cgpo@paper-0", 3);
+  ::kill(process, SIGINT);
+  const Outcome first = wait(process);
+  EXPECT_EQ(first.code, 128 + SIGINT);
+  EXPECT_EQ(first.out, "");
+  EXPECT_THAT(first.err, HasSubstr("the same command goes on"));
+  const int total = static_cast<int>(std::max(log_of("all/cgpo-0").size(), log_of("all/cgpo@paper-0").size())) + 3;
+  const Outcome second = run(comparison(total));
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_THAT(second.err, Not(HasSubstr("cannot be continued")));
+  ASSERT_EQ(run(small_training("whole", total)).code, 0);
+  expect_same_run("all/cgpo-0", "whole");
+}
+
+TEST_F(Compare, RunThatIsKilledIsReportedAndTheNextOneStarts) {
+  const pid_t process = start(comparison(100'000));
+  wait_for_lines("all/cgpo-0", 3);
+  pid_t child = 0;
+  std::ifstream("/proc/" + std::to_string(process) + "/task/" + std::to_string(process) + "/children") >> child;
+  ASSERT_GT(child, 0);
+  ::kill(child, SIGKILL);
+  wait_for_lines("all/cgpo@paper-0", 3);
+  ::kill(process, SIGTERM);
+  const Outcome outcome = wait(process);
+  EXPECT_EQ(outcome.code, 128 + SIGTERM);
+  EXPECT_THAT(outcome.err, HasSubstr("cgpo-0: failed: ended by signal 9"));
+}
+
+TEST_F(Compare, WhenItIsKilledItsRunsStopWithACheckpoint) {
+  const pid_t process = start(comparison(100'000));
+  wait_for_lines("all/cgpo-0", 3);
+  ::kill(process, SIGKILL);
+  wait(process);
+  // The run ends its iteration, which takes milliseconds; until then its folder is refused.
+  Outcome outcome;
+  int total = 0;
+  for (int tries = 0; tries < 500; ++tries) {
+    total = static_cast<int>(log_of("all/cgpo-0").size()) + 20;
+    outcome = run(comparison(total));
+    if (outcome.code != 2) break;
+  }
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, Not(HasSubstr("cannot be continued")));
+  ASSERT_EQ(run(small_training("whole", total)).code, 0);
+  expect_same_run("all/cgpo-0", "whole");
+}
+
+TEST_F(Compare, FailingRunIsReportedAndTheOthersGoOn) {
+  ASSERT_EQ(run(comparison(4)).code, 0);
+  fs::remove_all(at("all/cgpo-1"));
+  fs::remove_all(at("all/cgpo@paper-0"));
+  fs::create_directory(at("all/cgpo-1"));
+  write_file_atomically(at("all/cgpo-1/thesis.tex"), "mine");
+  const Outcome outcome = run(comparison(4));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("cgpo-1: failed: 'all/cgpo-1' holds other files"));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("| cgpo | 1 of 2 |"), HasSubstr("| cgpo@paper | 2 |"),
+                                 HasSubstr("- cgpo, seed 1: 'all/cgpo-1' holds other files")));
+  EXPECT_EQ(read_file(at("all/cgpo-1/thesis.tex")), "mine");
+  EXPECT_EQ(csv_of("all/curve-cgpo.csv")[1][1], "1");
+}
+
+TEST_F(Compare, WithoutGnuplotTheNumbersStay) {
+  const char* found = ::getenv("PATH");
+  const std::string path = found != nullptr ? found : "";
+  ASSERT_EQ(::setenv("PATH", "/nowhere", 1), 0);
+  const Outcome outcome = run(comparison(2));
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("gnuplot is not installed"));
+  EXPECT_TRUE(fs::exists(at("all/curve-cgpo.csv")));
+  EXPECT_FALSE(fs::exists(at("all/curves.svg")));
+}
+
+TEST_F(Compare, BadInput) {
+  ASSERT_EQ(run(comparison(3)).code, 0);
+  ASSERT_EQ(run(small_training("single", 1)).code, 0);
+  write_file_atomically(at("file"), "not a folder\n");
+  fs::create_directory(at("full"));
+  write_file_atomically(at("full/thesis.tex"), "mine");
+  const auto compare = [](const std::string& algorithms, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"compare", "function", "--out", "new", "--algos", algorithms};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  expect_refused({"compare", "function"}, {"--algos", "there are: ", "cgpo"});
+  expect_refused({"compare", "functoin", "--algos", "cgpo"}, {"unknown task 'functoin'", "did you mean 'function'?"});
+  expect_refused(compare("cgpo,cgpoo"), {"unknown algorithm 'cgpoo'", "did you mean 'cgpo'?"});
+  expect_refused(compare("cgpo@pper"), {"unknown preset 'pper'", "did you mean 'paper'?"});
+  for (const std::string list : {"cgpo,", ",cgpo", "cgpo@", "@paper", "cgpo:", "cgpo:window", "cgpo/x"})
+    expect_refused(compare(list), {"NAME@PRESET"});
+  expect_refused(compare("cgpo,cgpo"), {"'cgpo'", "twice"});
+  expect_refused(compare("cgpo,cgpo@best"), {"'cgpo@best'", "twice"});
+  expect_refused(compare("cgpo,cgpo:radius.tset=fixed"), {"radius.tset", "did you mean 'radius.test'?"});
+  expect_refused(compare("cgpo,cgpo:limits=[3]"), {"cannot be compared: limits is"});
+  expect_refused(compare("cgpo", {"--seeds", "0"}), {"--seeds must be a whole number from 1"});
+  expect_refused(compare("cgpo", {"--jobs", "0"}), {"--jobs must be a whole number from 1"});
+  expect_refused(compare("cgpo", {"--set", "iterations=0"}), {"iterations must be a whole number from 1"});
+  expect_refused({"compare", "function", "--algos", "cgpo", "--out", "single"}, {"'single'", "single run"});
+  expect_refused({"compare", "function", "--algos", "cgpo", "--out", "file"}, {"'file' is a file"});
+  expect_refused({"compare", "function", "--algos", "cgpo", "--out", "full"}, {"'full' holds other files"});
+  expect_refused({"compare", "cartpole", "--algos", "cgpo", "--out", "all"}, {"task 'function', not 'cartpole'"});
+  expect_refused(comparison(3, {"--set", "radius.test=fixed"}), {"other settings: radius.test is", "not \"fixed\""});
+  expect_refused(comparison(2), {"'all/cgpo-0' has done 3 iterations already", "2"});
+
+  // Whoever writes a run, or the whole folder, is left alone.
+  const pid_t train = start({"train", "--out", "all/cgpo-0", "--resume", "--set", "iterations=1000000"});
+  wait_for_lines("all/cgpo-0", 5);
+  const Outcome busy = run(comparison(1'000'000));
+  EXPECT_EQ(busy.code, 2);
+  EXPECT_THAT(busy.err, HasSubstr("another process is writing 'all/cgpo-0'"));
+  ::kill(train, SIGTERM);
+  wait(train);
+  const int lines = static_cast<int>(log_of("all/cgpo-0").size());
+  const pid_t first = start(comparison(1'000'000));
+  wait_for_lines("all/cgpo-0", lines + 2);
+  const Outcome second = run(comparison(1'000'000));
+  EXPECT_EQ(second.code, 2);
+  EXPECT_THAT(second.err, HasSubstr("another process is writing 'all'"));
+  ::kill(first, SIGTERM);
+  EXPECT_EQ(wait(first).code, 128 + SIGTERM);
+}
+
+}  // namespace
+}  // namespace cgpo
