@@ -13,7 +13,6 @@ std::atomic<long long> g_bytes{0};  // asked for since the program began
 
 }  // namespace
 
-#if !defined(__SANITIZE_ADDRESS__)  // it has its own
 void* operator new(std::size_t size) {
   g_bytes += static_cast<long long>(size);
   if (void* memory = std::malloc(size)) return memory;
@@ -29,7 +28,6 @@ void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
-#endif
 
 namespace cgpo {
 namespace {
@@ -49,9 +47,6 @@ long long bytes_of_an_iteration(int blocks, int horizon) {
 }
 
 TEST(Allocation, DoesNotGrowWithTheBatch) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the sanitizer's allocator cannot be counted";
-#endif
   const long long small = bytes_of_an_iteration(2, 20);
   EXPECT_GT(small, 0);                                                    // the counter counts: the step's own vectors
   EXPECT_LT(std::abs(bytes_of_an_iteration(2, 80) - small), small / 20);  // longer episodes
