@@ -95,47 +95,68 @@ void ActorCritic<Real>::update_normaliser() {
 
 template <class Real>
 std::vector<FitReport> ActorCritic<Real>::fit_critics(int iteration, const std::vector<RowStore<Real>>* slopes) {
+  return fit_critics_to(
+      [this](int k) -> const auto& { return lambda_targets(k); }, /*timed=*/true, iteration, slopes);
+}
+
+template <class Real>
+std::vector<FitReport> ActorCritic<Real>::fit_critics_to(const TargetsOfSignal& targets, bool timed, int iteration,
+                                                         const std::vector<RowStore<Real>>* slopes) {
   // One table of inputs for all critics: sample t·N + environment.
   table_.resize(context.task->spec().observations + 1, horizon * batch.environments);
   context.pool->run(static_cast<int>(batch.blocks.size()), [&](int b) {
     const auto& block = batch.blocks[static_cast<std::size_t>(b)];
     for (int t = 0; t < block.simulated; ++t) {
       table_.write(t * batch.environments + block.environments.begin, block.inputs.view().from_column(block.column(t)),
-                   block.lanes(), critics.front().time_feature(t));
+                   block.lanes(), timed ? critics.front().time_feature(t) : Real(0));
     }
   });
   std::vector<FitReport> reports(static_cast<std::size_t>(signals()));
-  context.pool->run(signals(), [&](int k) { fit_critic(k, iteration, slopes, reports[static_cast<std::size_t>(k)]); });
+  context.pool->run(
+      signals(), [&](int k) { reports[static_cast<std::size_t>(k)] = fit_critic(k, targets(k), iteration, slopes); });
   return reports;
 }
 
 template <class Real>
-void ActorCritic<Real>::fit_critic(int k, int iteration, const std::vector<RowStore<Real>>* slopes, FitReport& report) {
+const std::vector<AlignedVector<Real>>& ActorCritic<Real>::lambda_targets(int k) {
   const CriticSettings& settings = context.settings.critic;
-  Critic<Real>& critic = critics[static_cast<std::size_t>(k)];
+  const Critic<Real>& critic = critics[static_cast<std::size_t>(k)];
   CriticMemory& memory = memory_[static_cast<std::size_t>(k)];
-  const bool stops = simulator->stops_at_end(k);
   const int window = settings.targets == CriticTargets::kWindow ? context.settings.window : 0;
-  memory.all_targets.resize(static_cast<std::size_t>(table_.samples()));
-  memory.chosen.clear();
   for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
     const auto& block = batch.blocks[b];
     for (int t = 1; t < block.horizon && t <= block.simulated; ++t) {  // V(s_0) and V(·, T) are in no target
       critic.value(block.inputs.view().from_column(block.column(t)), t, memory.values[b].data() + block.column(t),
                    block.lanes(), *memory.workspace);
     }
-    lambda_returns<Real>(block, k, stops, window, settings.lambda, memory.values[b], memory.targets[b]);
+    lambda_returns<Real>(block, k, simulator->stops_at_end(k), window, settings.lambda, memory.values[b],
+                         memory.targets[b]);
+  }
+  return memory.targets;
+}
+
+template <class Real>
+FitReport ActorCritic<Real>::fit_critic(int k, const std::vector<AlignedVector<Real>>& targets, int iteration,
+                                        const std::vector<RowStore<Real>>* slopes) {
+  const CriticSettings& settings = context.settings.critic;
+  Critic<Real>& critic = critics[static_cast<std::size_t>(k)];
+  CriticMemory& memory = memory_[static_cast<std::size_t>(k)];
+  const bool stops = simulator->stops_at_end(k);
+  memory.all_targets.resize(static_cast<std::size_t>(table_.samples()));
+  memory.chosen.clear();
+  for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
+    const auto& block = batch.blocks[b];
     for (int t = 0; t < block.simulated; ++t) {
       for (int lane = 0; lane < block.lanes(); ++lane) {
         if (!counts(block, stops, t, lane)) continue;
         const int sample = t * batch.environments + block.environments.begin + lane;
         memory.all_targets[static_cast<std::size_t>(sample)] =
-            memory.targets[b][static_cast<std::size_t>(block.column(t) + lane)];
+            targets[b][static_cast<std::size_t>(block.column(t) + lane)];
         memory.chosen.push_back(static_cast<std::uint32_t>(sample));
       }
     }
   }
-  if (memory.chosen.empty()) return;  // every environment diverged
+  if (memory.chosen.empty()) return {};  // every environment diverged
   const FitSamples<Real> samples{table_, memory.all_targets, memory.chosen};
   critic.rescale_to(samples);
   SlopeLoss<Real>* slope_loss = nullptr;
@@ -144,9 +165,24 @@ void ActorCritic<Real>::fit_critic(int k, int iteration, const std::vector<RowSt
     memory.slopes->set(batch, *slopes, k, memory.chosen, normaliser, settings.sobolev);
     slope_loss = memory.slopes.get();
   }
-  report = critic.fit(samples, {settings.steps, settings.batch, settings.learning_rate},
-                      {context.seed, static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(k)},
-                      *memory.workspace, slope_loss);
+  return critic.fit(samples, {settings.steps, settings.batch, settings.learning_rate},
+                    {context.seed, static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(k)},
+                    *memory.workspace, slope_loss);
+}
+
+void add_fits(const std::vector<FitReport>& fits, IterationReport& report) {
+  for (const FitReport& fit : fits) {
+    report.critic_losses.push_back(fit.loss);
+    report.critic_explained.push_back(fit.explained_variance);
+  }
+}
+
+void fit_critics(ActorCritic<float>& parts, FirstOrderGradient<float>& gradient, int iteration,
+                 IterationReport& report) {
+  const std::vector<RowStore<float>>* slopes = nullptr;
+  if (parts.context.settings.critic.sobolev > 0.0)
+    slopes = &gradient.state_slopes(parts.batch, parts.actor(), parts.critics, *parts.context.pool);
+  add_fits(parts.fit_critics(iteration, slopes), report);
 }
 
 template <class Real>

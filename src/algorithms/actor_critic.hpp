@@ -2,11 +2,13 @@
 // a signal. Plain members and functions on them; an algorithm calls those it needs, in the order it needs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "cgpo/algorithms/algorithm.hpp"
 #include "cgpo/algorithms/slope_targets.hpp"
+#include "cgpo/gradient/first_order.hpp"
 #include "cgpo/nn/critic.hpp"
 #include "cgpo/rollout/collect.hpp"
 
@@ -38,6 +40,11 @@ struct ActorCritic {
   // TD(λ) targets from the critics as they are, then a fit of each. With slopes (FirstOrderGradient::state_slopes) the
   // fit minds them too, by the weight critic.sobolev.
   std::vector<FitReport> fit_critics(int iteration, const std::vector<RowStore<Real>>* slopes = nullptr);
+  // The fit alone: targets(k) of signal k are [block], at the columns of the steps that count. Signals go side by side,
+  // targets() too. timed: the critics see t/T, else 0.
+  using TargetsOfSignal = std::function<const std::vector<AlignedVector<Real>>&(int signal)>;
+  std::vector<FitReport> fit_critics_to(const TargetsOfSignal& targets, bool timed, int iteration,
+                                        const std::vector<RowStore<Real>>* slopes = nullptr);
 
   void save(Tensors& tensors) const;
   void load(const Tensors& tensors);
@@ -51,7 +58,9 @@ struct ActorCritic {
     std::unique_ptr<CriticWorkspace<Real>> workspace;
     std::unique_ptr<SlopeTargets<Real>> slopes;
   };
-  void fit_critic(int signal, int iteration, const std::vector<RowStore<Real>>* slopes, FitReport& report);
+  const std::vector<AlignedVector<Real>>& lambda_targets(int signal);
+  FitReport fit_critic(int signal, const std::vector<AlignedVector<Real>>& targets, int iteration,
+                       const std::vector<RowStore<Real>>* slopes);
 
   SampleTable<Real> table_;
   std::vector<CriticMemory> memory_;  // [signal]
@@ -67,6 +76,12 @@ constexpr double kDivergedShare = 0.01;
 // What the batch shows of the policy, before the update.
 IterationReport report_of(const ActorCritic<float>& parts, const BatchStatistics& statistics, int iteration,
                           std::int64_t steps);
+
+// How well the critics were fitted.
+void add_fits(const std::vector<FitReport>& fits, IterationReport& report);
+// Fits the critics that close windows, to their slopes too if critic.sobolev says so.
+void fit_critics(ActorCritic<float>& parts, FirstOrderGradient<float>& gradient, int iteration,
+                 IterationReport& report);
 
 // Throws UserError if finite_horizon is false: gradients through the simulator are those of sums up to T.
 void require_finite_horizon(const Settings& settings, const std::string& algorithm);

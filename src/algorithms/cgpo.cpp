@@ -8,7 +8,6 @@
 
 #include "cgpo/algorithms/action_metric.hpp"
 #include "cgpo/algorithms/actor_critic.hpp"
-#include "cgpo/algorithms/diagnosis.hpp"
 #include "cgpo/algorithms/noise_free_problem.hpp"
 #include "cgpo/algorithms/radius.hpp"
 #include "cgpo/base/error.hpp"
@@ -123,7 +122,7 @@ class Cgpo final : public Algorithm {
     report.radius = radius_.value();
 
     // V_R and V_C close the windows of the gradient.
-    if (uses_critics() && settings_.critic.fit_first) fit_critics(report);
+    if (uses_critics() && settings_.critic.fit_first) fit_critics(parts_, *first_order_, iteration_, report);
 
     // g = ∇J_R and q_i = ∇J_Ci, from one sweep. (Eqs. 13, 14)
     const GradientEstimate& gradient = estimate();
@@ -155,7 +154,7 @@ class Cgpo final : public Algorithm {
     }
     if (trial_) try_step(report);
 
-    if (uses_critics() && !settings_.critic.fit_first) fit_critics(report);
+    if (uses_critics() && !settings_.critic.fit_first) fit_critics(parts_, *first_order_, iteration_, report);
     parts_.update_normaliser();
     ++iteration_;
     return report;
@@ -198,17 +197,6 @@ class Cgpo final : public Algorithm {
                                             : expected->costs_after[i] - expected->costs_before[i]);
       report.change_realised.push_back(now.costs_now[i] - expected->costs_before[i]);
       report.change_se.push_back(now.costs_se[i]);
-    }
-  }
-
-  void fit_critics(IterationReport& report) {
-    const std::vector<RowStore<float>>* slopes = nullptr;
-    if (settings_.critic.sobolev > 0.0) {
-      slopes = &first_order_->state_slopes(parts_.batch, parts_.actor(), parts_.critics, *parts_.context.pool);
-    }
-    for (const FitReport& fit : parts_.fit_critics(iteration_, slopes)) {
-      report.critic_losses.push_back(fit.loss);
-      report.critic_explained.push_back(fit.explained_variance);
     }
   }
 

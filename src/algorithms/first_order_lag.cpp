@@ -48,7 +48,7 @@ class FirstOrderLag final : public Algorithm {
       // λ ← max(0, λ + η violation); then θ along (g − Σλ_i q_i)/(1 + Σλ).
       duals_.ascend(report.costs);
       report.nu = duals_.values();
-      if (uses_critics()) fit_critics(report);
+      if (uses_critics()) fit_critics(parts_, *first_order_, iteration_, report);
       ascend(report);
     }
     parts_.update_normaliser();
@@ -78,16 +78,6 @@ class FirstOrderLag final : public Algorithm {
   bool uses_critics() const { return reach_ == Reach::kWindow; }
   std::span<const Critic<float>> critics() const {
     return uses_critics() ? std::span<const Critic<float>>(parts_.critics) : std::span<const Critic<float>>();
-  }
-
-  void fit_critics(IterationReport& report) {
-    const std::vector<RowStore<float>>* slopes = nullptr;
-    if (settings_.critic.sobolev > 0.0)
-      slopes = &first_order_->state_slopes(parts_.batch, parts_.actor(), critics(), *parts_.context.pool);
-    for (const FitReport& fit : parts_.fit_critics(iteration_, slopes)) {
-      report.critic_losses.push_back(fit.loss);
-      report.critic_explained.push_back(fit.explained_variance);
-    }
   }
 
   // Gradients are taken as a step's share of the episode, as the bound on their length is.

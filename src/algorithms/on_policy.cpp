@@ -30,17 +30,16 @@ OnPolicy::OnPolicy(const AlgorithmContext& context)
     SignalAdvantages signal;
     signal.stops = parts.simulator->stops_at_end(k);
     values_.emplace_back();
+    targets_.emplace_back();
     for (const auto& block : blocks) {
       signal.blocks.emplace_back(at(parts.horizon * block.lanes()));
       values_.back().emplace_back(at((parts.horizon + 1) * block.lanes()));
+      targets_.back().emplace_back(at(parts.horizon * block.lanes()));
     }
     advantages_.push_back(std::move(signal));
-    fit_memory_.emplace_back(parts.critics.front().mlp(), settings().critic.batch);
   }
   for (const auto& block : blocks)
     block_memory_.emplace_back(parts.critics.front().mlp(), std::max(kColumns, block.lanes()));
-  targets_.resize(at(parts.signals()));
-  counted_.resize(at(parts.signals()));
   parts.warm_up_normaliser();
 }
 
@@ -164,43 +163,16 @@ void OnPolicy::ascend(const Objective& objective, Adam<float>& optimiser, const 
 }
 
 void OnPolicy::fit_critics(IterationReport& report) {
-  const Batch<float>& batch = parts.batch;
-  table_.resize(parts.policy.observations() + 1, parts.horizon * batch.environments);
-  pool().run(static_cast<int>(batch.blocks.size()), [&](int b) {
-    const auto& block = batch.blocks[at(b)];
-    for (int t = 0; t < block.simulated; ++t) {
-      table_.write(t * batch.environments + block.environments.begin, block.inputs.view().from_column(block.column(t)),
-                   block.lanes(), settings().finite_horizon ? parts.critics.front().time_feature(t) : 0.0F);
+  const auto value_plus_advantage = [this](int k) -> const auto& {
+    auto& targets = targets_[at(k)];
+    for (std::size_t b = 0; b < targets.size(); ++b) {
+      const int steps = parts.batch.blocks[b].column(parts.batch.blocks[b].simulated);
+      for (std::size_t column = 0; column < at(steps); ++column)
+        targets[b][column] = advantages_[at(k)].blocks[b][column] + values_[at(k)][b][column];
     }
-  });
-  const CriticSettings& critic = settings().critic;
-  std::vector<FitReport> fits(at(parts.signals()));
-  pool().run(parts.signals(), [&](int k) {
-    counted_[at(k)].clear();
-    targets_[at(k)].resize(at(table_.samples()));
-    for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
-      const auto& block = batch.blocks[b];
-      for (int t = 0; t < block.simulated; ++t) {
-        for (int lane = 0; lane < block.lanes(); ++lane) {
-          if (!counts(block, advantages_[at(k)].stops, t, lane)) continue;
-          const int sample = t * batch.environments + block.environments.begin + lane;
-          const std::size_t column = at(block.column(t) + lane);
-          targets_[at(k)][at(sample)] = advantages_[at(k)].blocks[b][column] + values_[at(k)][b][column];
-          counted_[at(k)].push_back(static_cast<std::uint32_t>(sample));
-        }
-      }
-    }
-    const FitSamples<float> to_fit{table_, targets_[at(k)], counted_[at(k)]};
-    parts.critics[at(k)].rescale_to(to_fit);
-    fits[at(k)] = parts.critics[at(k)].fit(
-        to_fit, {critic.steps, critic.batch, critic.learning_rate},
-        {parts.context.seed, static_cast<std::uint32_t>(iteration_), static_cast<std::uint32_t>(k)},
-        fit_memory_[at(k)]);
-  });
-  for (const FitReport& fit : fits) {
-    report.critic_losses.push_back(fit.loss);
-    report.critic_explained.push_back(fit.explained_variance);
-  }
+    return targets;
+  };
+  add_fits(parts.fit_critics_to(value_plus_advantage, settings().finite_horizon, iteration_), report);
 }
 
 void OnPolicy::finish() {

@@ -68,14 +68,11 @@ class OnPolicy {
   void find_values(int block, int signal);
   void scale_advantages();
 
-  std::vector<SignalAdvantages> advantages_;               // [1+m]
-  std::vector<std::vector<AlignedVector<float>>> values_;  // [1+m][block], V at every column
-  std::vector<CriticWorkspace<float>> block_memory_;       // one a block
-  std::vector<CriticWorkspace<float>> fit_memory_;         // one a signal
-  SampleTable<float> table_;                               // [x, t/T]; sample t·N + environment
-  std::vector<AlignedVector<float>> targets_;              // [1+m], of the table's samples
-  std::vector<std::vector<std::uint32_t>> counted_;        // [1+m], samples that count for the signal
-  std::vector<std::uint32_t> order_;                       // of a pass
+  std::vector<SignalAdvantages> advantages_;                // [1+m]
+  std::vector<std::vector<AlignedVector<float>>> values_;   // [1+m][block], V at every column
+  std::vector<CriticWorkspace<float>> block_memory_;        // one a block
+  std::vector<std::vector<AlignedVector<float>>> targets_;  // [1+m][block], A + V
+  std::vector<std::uint32_t> order_;                        // of a pass
   std::vector<double> gradient_;
   int iteration_ = 0;
   std::int64_t steps_ = 0;

@@ -213,8 +213,8 @@ void print(const std::vector<BenchRow>& rows) {
       "\nKernels: one thread, blocks of 32 environments in single precision, per environment and substep; gradients of "
       "the\nreward and one cost. The bound is one multiply–add for each operation, forwards / backwards. MuJoCo: "
       "mj_step, and its\nfinite-difference derivatives, along random motion. -windows: {} episodes of {} steps with "
-      "the policy; -gradients: the same, and both gradients "
-      "by\nthe policy's weights. -train: whole iterations of CGPO.\n",
+      "the policy;\n-gradients: the same, and both gradients by the policy's weights. -train: whole iterations of "
+      "CGPO.\n",
       kPeerEnvironments, kPeerWindow);
 }
 

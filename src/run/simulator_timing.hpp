@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cgpo/base/aligned.hpp"
+#include "cgpo/nn/row_store.hpp"
 #include "cgpo/tasks/simulator.hpp"
 
 namespace cgpo {
@@ -72,12 +72,9 @@ class SimulatorTiming {
 
  private:
   static constexpr int kLanes = 32;  // kernel.block
-  struct Block {
-    explicit Block(int rows) : values(static_cast<std::size_t>(rows * stride())) {}
-    static std::ptrdiff_t stride() { return padded_stride<float>(kLanes); }
-    float* row(int i) { return values.data() + i * stride(); }
-    Rows<float> view() { return {values.data(), stride()}; }
-    AlignedVector<float> values;
+  struct Block : RowStore<float> {
+    explicit Block(int rows) : RowStore<float>(rows, kLanes) {}
+    float* row(int i) { return view().row(i); }
   };
   void step() {
     simulator_->step({state_.view(), action_.view(), next_.view(), observation_.view(), signals_.view(), paper_.row(0),

@@ -5,6 +5,8 @@
 
 #include "cgpo/algorithms/algorithm.hpp"
 
+#include "push_task.hpp"
+
 namespace cgpo {
 namespace {
 
@@ -93,30 +95,10 @@ TEST(Bandit, StandardisedRewardsNeedAnotherMultiplier) {
   EXPECT_GT(ending.multiplier, 2.5);
 }
 
-// x' = x + a, J_R = Σa, Σa² ≤ 2.5 and Σa ≤ 4 over ten steps: the second binds, and 4 is the best return. That one is
-// linear as the reward is, so that steps which know nothing but a multiplier can only circle; those have the first
-// alone, and 5 as the best.
-struct Push {
-  TaskSpec spec() const {
-    TaskSpec spec;
-    spec.name = "push";
-    spec.states = spec.observations = spec.actions = 1;
-    spec.horizon = 10;
-    spec.costs = {{.name = "energy", .limit = 2.5}, {.name = "distance", .limit = 4.0}};
-    return spec;
-  }
-  void reset(RandomStream& random, std::span<double> state) const { state[0] = random.uniform(-0.1, 0.1); }
-  template <class S>
-  void observe(std::span<const S> s, std::span<S> o) const {
-    o[0] = s[0];
-  }
-  template <class S>
-  StepResult<S> step(std::span<const S> s, std::span<const S> a) const {
-    return {
-        .state = {s[0] + a[0]}, .reward = a[0], .reward_paper = a[0], .costs = {a[0] * a[0], a[0]}, .ended = S(0.0)};
-  }
-};
+using testing::Push;
 
+// Its second limit is linear as the reward is, so that steps which know nothing but a multiplier can only circle; those
+// have the first alone, and 5 as the best.
 class Pushing : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Pushing, EndsAtTheLimitThatBinds) {

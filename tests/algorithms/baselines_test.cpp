@@ -11,11 +11,14 @@
 #include "cgpo/tasks/registry.hpp"
 
 #include "probe_task.hpp"
+#include "states.hpp"
 
 namespace cgpo {
 namespace {
 
+using testing::expect_same;
 using testing::ProbeTask;
+using testing::state_of;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -46,17 +49,6 @@ AlgorithmContext context(ThreadPool& pool, const std::string& name,
     settings.policy.learn_std = true;
   }
   return result;
-}
-
-Tensors state_of(const Algorithm& algorithm) {
-  Tensors tensors;
-  algorithm.save(tensors);
-  return tensors;
-}
-
-void expect_same(const Tensors& a, const Tensors& b) {
-  ASSERT_EQ(a.entries.size(), b.entries.size());
-  for (const auto& [name, tensor] : a.entries) EXPECT_EQ(tensor.bytes, b.entries.at(name).bytes) << name;
 }
 
 std::vector<std::vector<std::byte>> policy_of(const Tensors& tensors) {

@@ -12,11 +12,14 @@
 #include "cgpo/tasks/registry.hpp"
 
 #include "probe_task.hpp"
+#include "states.hpp"
 
 namespace cgpo {
 namespace {
 
+using testing::expect_same;
 using testing::ProbeTask;
+using testing::state_of;
 
 AlgorithmContext context(ThreadPool& pool, std::shared_ptr<const Task> task = make_task_by_name("function")) {
   AlgorithmContext result{std::move(task), {}, 7, &pool};
@@ -27,17 +30,6 @@ AlgorithmContext context(ThreadPool& pool, std::shared_ptr<const Task> task = ma
   result.settings.critic.hidden = {16};
   result.settings.policy.hidden = {16, 8};
   return result;
-}
-
-Tensors state_of(const Algorithm& algorithm) {
-  Tensors tensors;
-  algorithm.save(tensors);
-  return tensors;
-}
-
-void expect_same(const Tensors& a, const Tensors& b) {
-  ASSERT_EQ(a.entries.size(), b.entries.size());
-  for (const auto& [name, tensor] : a.entries) EXPECT_EQ(tensor.bytes, b.entries.at(name).bytes) << name;
 }
 
 TEST(Cgpo, ThreadsDoNotMatter) {

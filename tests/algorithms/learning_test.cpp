@@ -6,6 +6,8 @@
 #include "cgpo/algorithms/evaluation.hpp"
 #include "cgpo/tasks/registry.hpp"
 
+#include "push_task.hpp"
+
 namespace cgpo {
 namespace {
 
@@ -13,31 +15,7 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// A point that is rewarded for moving right and pays for it twice: the best feasible speed is known.
-//   x' = x + a,  J_R = Σ a,  J_C1 = Σ a² ≤ 2.5,  J_C2 = Σ a ≤ 4  over T = 10.
-// Constant a is best; Σ a² ≤ 2.5 gives a ≤ ½ (J_R = 5), Σ a ≤ 4 gives a ≤ 0.4: J_R = 4, J_C1 = 1.6 with slack.
-struct Push {
-  TaskSpec spec() const {
-    TaskSpec spec;
-    spec.name = "push";
-    spec.states = 1;
-    spec.observations = 1;
-    spec.actions = 1;
-    spec.horizon = 10;
-    spec.costs = {{.name = "energy", .limit = 2.5}, {.name = "distance", .limit = 4.0}};
-    return spec;
-  }
-  void reset(RandomStream& random, std::span<double> state) const { state[0] = random.uniform(-0.1, 0.1); }
-  template <class S>
-  void observe(std::span<const S> s, std::span<S> o) const {
-    o[0] = s[0];
-  }
-  template <class S>
-  StepResult<S> step(std::span<const S> s, std::span<const S> a) const {
-    return {
-        .state = {s[0] + a[0]}, .reward = a[0], .reward_paper = a[0], .costs = {a[0] * a[0], a[0]}, .ended = S(0.0)};
-  }
-};
+using testing::Push;
 
 Evaluation train(const AlgorithmContext& context) {
   const auto algorithm = find_algorithm("cgpo").make(context);
