@@ -247,15 +247,19 @@ Command add_eval(CLI::App& root) {
   app->add_option("--engine", request->engine, "simulate with own or mujoco, whatever the policy was trained on")
       ->type_name("NAME");
   add_integer(*app, "--substeps", request->substeps, 1, 1000, "physics steps of an environment step (the engine's)");
+  const auto sets = std::make_shared<std::vector<std::string>>();
+  app->add_option("--set", *sets, "change options of the task: --set task.contact_stiffness=5e3")
+      ->type_name("task.KEY=VALUE");
   app->add_flag("--explain", request->explain,
                 "also look into gradients, critics, updates and actions, and say what looks wrong and what to try");
   add_threads(*app, request->threads);
   add_json(*app, request->json);
-  return {app, [request] {
+  return {app, [request, sets] {
             if (request->run.empty()) throw UserError("eval needs the folder of a run: {} eval RUN", program_name());
             if (request->checkpoint != "last" && request->checkpoint != "best") {
               throw UserError("--checkpoint must be last or best, not '{}'", request->checkpoint);
             }
+            for (const std::string& text : *sets) request->task_sets.push_back(parse_assignment(text));
             return eval_command(*request);
           }};
 }

@@ -227,6 +227,15 @@ Configuration resolve_configuration(const ConfigurationRequest& request) {
   return configuration;
 }
 
+void change_task_options(const std::vector<Assignment>& sets, Configuration& configuration) {
+  for (const Assignment& assignment : sets) {
+    if (!is_task_option(assignment)) {
+      throw UserError("{}: only options of the task, task.…, can change here", assignment.key);
+    }
+    assign_task_option(assignment, configuration.task_options);
+  }
+}
+
 std::shared_ptr<const Task> make_task(const Configuration& configuration) {
   return find_task(configuration.task).make(configuration.task_options);
 }

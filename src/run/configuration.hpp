@@ -43,6 +43,9 @@ struct ConfigurationRequest {
 // settings that contradict each other.
 Configuration resolve_configuration(const ConfigurationRequest& request);
 
+// Other options of the same task, for a policy that is trained already. UserError for any other key.
+void change_task_options(const std::vector<Assignment>& sets, Configuration& configuration);
+
 // The task with its options.
 std::shared_ptr<const Task> make_task(const Configuration& configuration);
 

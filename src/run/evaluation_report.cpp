@@ -163,6 +163,7 @@ int eval_command(const EvaluationRequest& request) {
   const Tensors checkpoint = read_checkpoint(path, configuration);
 
   change_engine(request, configuration);
+  change_task_options(request.task_sets, configuration);
   ThreadPool pool(request.threads);
   const AlgorithmContext context{make_task(configuration), configuration.settings,
                                  request.seed ? static_cast<std::uint64_t>(*request.seed) : configuration.seed, &pool};

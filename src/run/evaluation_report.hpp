@@ -9,6 +9,7 @@
 #include "cgpo/algorithms/diagnosis.hpp"
 #include "cgpo/algorithms/evaluation.hpp"
 #include "cgpo/run/run_log.hpp"
+#include "cgpo/run/value.hpp"
 
 namespace cgpo {
 
@@ -56,8 +57,9 @@ struct EvaluationRequest {
   bool deterministic = false;
   std::optional<std::int64_t> seed;  // the run's own unless given
   std::string engine;                // own or mujoco, whatever the run was trained on; empty: the run's own
-  int substeps = 0;      // physics steps of an environment step; 0: the run's, or the other engine's standard
-  bool explain = false;  // also say what looks wrong
+  int substeps = 0;  // physics steps of an environment step; 0: the run's, or the other engine's standard
+  std::vector<Assignment> task_sets = {};  // options of the task that differ from the run's
+  bool explain = false;                    // also say what looks wrong
   int threads = 1;
   bool json = false;
 };

@@ -9,6 +9,7 @@
 #include "cgpo/run/table.hpp"
 #include "cgpo/run/value.hpp"
 #include "cgpo/tasks/registry.hpp"
+#include "cgpo/tasks/unconstrained.hpp"
 
 namespace cgpo {
 namespace {
@@ -28,6 +29,13 @@ Json describe(const TaskSpec& spec) {
     entry["name"] = cost.name;
     entry["limit"] = cost.limit;
     entry["standard"] = cost.standard;
+    if (const UnconstrainedCost* free = find_unconstrained_cost(spec.name, cost.name)) {
+      entry["unconstrained"] = {{"mean", free->mean},
+                                {"se", free->se},
+                                {"algorithm", free->algorithm},
+                                {"seeds", free->seeds},
+                                {"steps", free->steps}};
+    }
     task["costs"].push_back(std::move(entry));
   }
   task["differentiable"] = spec.differentiable;
@@ -41,6 +49,21 @@ std::string describe_costs(const TaskSpec& spec) {
                         cost.standard ? "" : " (optional)");
   }
   return text.empty() ? "none" : text;
+}
+
+// The limit beside what it limits: the paper takes half of what PPO reaches without one.
+std::string describe_unconstrained(const TaskSpec& spec) {
+  std::string text;
+  for (const CostSpec& cost : spec.costs) {
+    const UnconstrainedCost* free = find_unconstrained_cost(spec.name, cost.name);
+    if (free == nullptr) continue;
+    text += fmt::format(
+        "  without a limit {} reaches {} = {:.4g} ± {:.2g} ({} seeds, {:.3g} steps); the limit in use, {}, is {:.0f} % "
+        "of that\n",
+        free->algorithm, cost.name, free->mean, free->se, free->seeds, free->steps, cost.limit,
+        100.0 * cost.limit / free->mean);
+  }
+  return text;
 }
 
 }  // namespace
@@ -65,6 +88,7 @@ int tasks_command(bool json) {
                     spec.dt > 0.0 ? fmt::format("{}", spec.dt) : "-", spec.differentiable ? "yes" : "no",
                     describe_costs(spec)});
     notes += fmt::format("\n{}: {}\n", spec.name, spec.summary);
+    notes += describe_unconstrained(spec);
     for (const auto& [key, value] : spec.defaults) notes += fmt::format("  {} = {}\n", key, value);
     for (const TaskOption& option : entry.options) {
       const Value standard = std::visit([](const auto& held) { return Value{held}; }, option.standard);

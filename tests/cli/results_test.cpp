@@ -51,6 +51,7 @@ TEST_F(Results, Listings) {
   expect_fields(json_of(run({"algorithms", "--json"})).at("algorithms").at(0), {"name", "summary"});
   EXPECT_THAT(run({"tasks"}).out,
               AllOf(HasSubstr("function-floor"), HasSubstr("height <= 8"), HasSubstr("task.start_width")));
+  EXPECT_THAT(run({"tasks"}).out, HasSubstr("without a limit ppo reaches speed = "));
   EXPECT_THAT(run({"algorithms"}).out, HasSubstr("cgpo"));
 }
 
@@ -184,6 +185,9 @@ TEST_F(Results, EvalOnAnotherEngine) {
   EXPECT_NE(other.at("costs"), own.at("costs"));
   EXPECT_NE(finer.at("costs"), other.at("costs"));
   EXPECT_EQ(run({"eval", "run", "--engine", "mujco"}).code, 2);
+  const Json weak = json_of(run({"eval", "run", "--episodes", "64", "--set", "task.action_scale=0.5", "--json"}));
+  EXPECT_NE(weak.at("costs"), own.at("costs"));
+  EXPECT_THAT(run({"eval", "run", "--set", "limits=[1]"}).err, HasSubstr("limits: only options of the task"));
 }
 
 TEST_F(Results, Bench) {
