@@ -51,7 +51,8 @@ std::unique_ptr<PolicyGradientSource> make_gradient_source(const ActorCritic<flo
   if (source == GradientSource::kZobg) return std::make_unique<ScoreGradient>(parts);
   if (!parts.simulator->differentiable()) {
     throw UserError(
-        "task {} is not differentiable, so {} cannot use {} gradients on it: --algo mb-cgpo takes them from a model that "
+        "task {} is not differentiable, so {} cannot use {} gradients on it: --algo mb-cgpo takes them from a model "
+        "that "
         "it learns of the task, and gradient.source = \"zobg\" needs none",
         parts.context.task->spec().name, algorithm, source == GradientSource::kShac ? "shac" : "bptt");
   }

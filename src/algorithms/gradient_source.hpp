@@ -30,6 +30,7 @@ class PolicyGradientSource {
 };
 
 // `shac`, `bptt` and `zobg`, as the settings say. Throws UserError if the task has no derivatives and they are needed.
-std::unique_ptr<PolicyGradientSource> make_gradient_source(const ActorCritic<float>& parts, const std::string& algorithm);
+std::unique_ptr<PolicyGradientSource> make_gradient_source(const ActorCritic<float>& parts,
+                                                           const std::string& algorithm);
 
 }  // namespace cgpo

@@ -160,9 +160,8 @@ PredictionErrors prediction_errors(const Batch<Real>& real, const Batch<Real>& i
     for (int t = 0; t < block.simulated; ++t) {
       const auto j = static_cast<std::size_t>(t % steps);
       const bool last = (t + 1) % steps == 0 || t + 1 == block.simulated;
-      const Rows<const Real> predicted = last
-                                             ? block.end_observations.view().from_column(t / steps * block.lanes())
-                                             : block.observations.view().from_column(block.column(t + 1));
+      const Rows<const Real> predicted = last ? block.end_observations.view().from_column(t / steps * block.lanes())
+                                              : block.observations.view().from_column(block.column(t + 1));
       const Rows<const Real> observed = truth.observations.view().from_column(block.column(t + 1));
       for (int lane = 0; lane < block.lanes(); ++lane) {
         if (!counts(block, /*stops=*/true, t, lane)) continue;

@@ -5,6 +5,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/graph/differentiate.hpp"
 #include "cgpo/tasks/kernel_call.hpp"
+#include "cgpo/tasks/outside.hpp"
 
 namespace cgpo {
 namespace {
@@ -138,6 +139,8 @@ void ObservationKernels<Real>::push(Rows<const Real> state, Rows<const Real> tan
 template <class Real>
 std::unique_ptr<Simulator<Real>> make_simulator(std::shared_ptr<const Task> task, std::vector<int> costs,
                                                 Backend backend) {
+  if (task->find_outside() != nullptr)
+    return std::make_unique<OutsideSimulator<Real>>(std::move(task), std::move(costs), backend);
   if (task->is_black_box())
     return std::make_unique<BlackBoxSimulator<Real>>(std::move(task), std::move(costs), backend);
   if (task->has_substep()) return std::make_unique<SubstepSimulator<Real>>(std::move(task), std::move(costs), backend);

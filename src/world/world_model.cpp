@@ -71,7 +71,9 @@ void WorldModel<Real>::observe(std::span<const float> rows) {
   fresh.count = count;
   for (int i = 0; i < width; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    const auto value = [&](std::int64_t j) { return static_cast<double>(rows[static_cast<std::size_t>(j * width + i)]); };
+    const auto value = [&](std::int64_t j) {
+      return static_cast<double>(rows[static_cast<std::size_t>(j * width + i)]);
+    };
     double sum = 0.0;
     std::int64_t known = 0;  // signals that have stopped are not
     for (std::int64_t j = 0; j < count; ++j) {
@@ -126,7 +128,8 @@ void WorldModel<Real>::load_columns(const TransitionStore& store, Member& member
   const std::ptrdiff_t width = store.width();
   const Rows<Real> values = member.values.view();
   for (int j = 0; j < count; ++j) {
-    const float* const row = store.data() + static_cast<std::ptrdiff_t>(member.index[static_cast<std::size_t>(j)]) * width;
+    const float* const row =
+        store.data() + static_cast<std::ptrdiff_t>(member.index[static_cast<std::size_t>(j)]) * width;
     for (int i = 0; i < width; ++i) values.row(i)[j] = static_cast<Real>(row[i]);
   }
   normalise_rows(values, input_scale_, count);

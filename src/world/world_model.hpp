@@ -23,10 +23,10 @@ namespace cgpo {
 // Keys world.* of a configuration.
 struct WorldSettings {
   std::vector<int> hidden = {128, 128};
-  int members = 1;         // E
-  int minibatches = 256;   // steps of Adam an iteration and member, at most
-  int first_fit = 8;       // times as many in iteration 0, when nothing is known yet
-  int batch = 512;         // transitions a minibatch
+  int members = 1;        // E
+  int minibatches = 256;  // steps of Adam an iteration and member, at most
+  int first_fit = 8;      // times as many in iteration 0, when nothing is known yet
+  int batch = 512;        // transitions a minibatch
   double learning_rate = 1e-3;
   double held_out = 0.05;  // share of the episodes that no network is fitted to
   int check_every = 32;    // minibatches between two looks at the held-out error

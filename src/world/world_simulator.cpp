@@ -117,8 +117,7 @@ void WorldSimulator<Real>::pull_back(const AdjointBatch<Real>& batch, int lanes,
   const Mlp<Real>& mlp = model_.mlp();
   const int observations = shape.observations;
   const bool kept = batch.inner.data != nullptr;
-  ScratchRows<Real> memory(scratch,
-                           2 * shape.inputs() + mlp.unit_count() + (kept ? 0 : inner_rows()), lanes);
+  ScratchRows<Real> memory(scratch, 2 * shape.inputs() + mlp.unit_count() + (kept ? 0 : inner_rows()), lanes);
   const Rows<Real> x = memory.take(shape.inputs());
   const Rows<Real> dx = memory.take(shape.inputs());
   const Rows<Real> deltas = memory.take(mlp.unit_count());
