@@ -7,7 +7,9 @@
 #include <limits>
 #include <optional>
 
+#include "cgpo/run/gnuplot.hpp"
 #include "cgpo/run/progress.hpp"
+#include "cgpo/run/table.hpp"
 #include "cgpo/run/training.hpp"
 
 namespace cgpo {
@@ -165,17 +167,6 @@ std::vector<Variation> variations(const Comparison& comparison) {
   return result;
 }
 
-std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
-  const auto line = [](const std::vector<std::string>& cells) {
-    std::string text = "|";
-    for (const std::string& cell : cells) text += " " + cell + " |";
-    return text + "\n";
-  };
-  std::string text = line(rows.front()) + line(std::vector<std::string>(rows.front().size(), "---"));
-  for (std::size_t i = 1; i < rows.size(); ++i) text += line(rows[i]);
-  return text;
-}
-
 std::string limit_text(double limit) { return std::isfinite(limit) ? fmt::format(" ≤ {:g}", limit) : ", no limit"; }
 
 std::string main_table(const Comparison& comparison) {
@@ -287,12 +278,6 @@ std::string shown_range(const Comparison& comparison, std::size_t signal) {
   return std::isfinite(room) ? fmt::format("[{}:{}]", low - room, high + room) : "[*:*]";
 }
 
-std::string quoted(const std::string& text) {  // for gnuplot
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
-  return result + "'";
-}
-
 }  // namespace
 
 std::string comparison_markdown(const Comparison& comparison) {
@@ -397,8 +382,7 @@ std::string curve_csv(const Comparison& comparison, const ComparedAlgorithm& alg
 }
 
 std::string curve_script(const Comparison& comparison) {
-  static const std::vector<std::string> colours = {"#1f6fb4", "#d95f02", "#1b9e77", "#7b3294", "#c51b7d",
-                                                   "#8c510a", "#666666", "#e6ab02", "#01665e", "#e31a1c"};
+  const std::vector<std::string>& colours = line_colours();
   const std::size_t signals = 1 + comparison.costs.size();
   std::string text = fmt::format(
       "# `gnuplot curves.gnuplot`, in this folder, draws curves.svg: mean over the seeds with its 95 % interval.\n"
