@@ -169,42 +169,6 @@ std::vector<Variation> variations(const Comparison& comparison) {
 
 std::string limit_text(double limit) { return std::isfinite(limit) ? fmt::format(" ≤ {:g}", limit) : ", no limit"; }
 
-std::string main_table(const Comparison& comparison) {
-  std::vector<std::string> head = {"algorithm", "seeds", "return"};
-  for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
-    head.push_back(comparison.costs[i] + limit_text(comparison.limits[i]));
-  }
-  head.push_back("feasible at the end");
-  for (const MetricColumn& column : metric_columns()) head.push_back(column.title);
-  head.insert(head.end(), {"steps", "seconds"});
-  std::vector<std::vector<std::string>> rows = {head};
-  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
-    const std::vector<const ComparedRun*> runs = finished_runs(algorithm);
-    const auto last = [&](const std::function<double(const LogEntry&)>& value) {
-      return over_seeds(algorithm, [&](const ComparedRun& run) { return value(run.log.back()); });
-    };
-    const std::size_t all = algorithm.runs.size();
-    std::vector<std::string> row = {
-        algorithm.label, runs.size() == all ? fmt::format("{}", all) : fmt::format("{} of {}", runs.size(), all)};
-    row.push_back(number_text(last([](const LogEntry& entry) { return entry.report.return_mean; })));
-    for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
-      row.push_back(number_text(last([i](const LogEntry& entry) { return element(entry.report.costs, i); })));
-    }
-    const auto feasible =
-        std::count_if(runs.begin(), runs.end(), [](const auto* run) { return is_feasible(run->log.back().report); });
-    row.push_back(runs.empty() ? "—" : fmt::format("{} of {}", feasible, runs.size()));
-    for (const MetricColumn& column : metric_columns()) {
-      row.push_back(metric_text(metric_over_seeds(algorithm, column, comparison.settings), column, runs.size()));
-    }
-    const SeedMean steps = last([](const LogEntry& entry) { return static_cast<double>(entry.report.steps); });
-    const SeedMean seconds = last([](const LogEntry& entry) { return entry.seconds; });
-    row.push_back(steps.count == 0 ? "—" : format_rate(steps.mean));
-    row.push_back(seconds.count == 0 ? "—" : fmt::format("{:.3g}", seconds.mean));
-    rows.push_back(row);
-  }
-  return markdown_table(rows);
-}
-
 std::string variation_table(const Comparison& comparison) {
   std::vector<std::string> head = {"metric", "setting"};
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) head.push_back(algorithm.label);
@@ -280,6 +244,42 @@ std::string shown_range(const Comparison& comparison, std::size_t signal) {
 
 }  // namespace
 
+std::string comparison_table(const Comparison& comparison) {
+  std::vector<std::string> head = {"algorithm", "seeds", "return"};
+  for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
+    head.push_back(comparison.costs[i] + limit_text(comparison.limits[i]));
+  }
+  head.push_back("feasible at the end");
+  for (const MetricColumn& column : metric_columns()) head.push_back(column.title);
+  head.insert(head.end(), {"steps", "seconds"});
+  std::vector<std::vector<std::string>> rows = {head};
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    const std::vector<const ComparedRun*> runs = finished_runs(algorithm);
+    const auto last = [&](const std::function<double(const LogEntry&)>& value) {
+      return over_seeds(algorithm, [&](const ComparedRun& run) { return value(run.log.back()); });
+    };
+    const std::size_t all = algorithm.runs.size();
+    std::vector<std::string> row = {
+        algorithm.label, runs.size() == all ? fmt::format("{}", all) : fmt::format("{} of {}", runs.size(), all)};
+    row.push_back(number_text(last([](const LogEntry& entry) { return entry.report.return_mean; })));
+    for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
+      row.push_back(number_text(last([i](const LogEntry& entry) { return element(entry.report.costs, i); })));
+    }
+    const auto feasible =
+        std::count_if(runs.begin(), runs.end(), [](const auto* run) { return is_feasible(run->log.back().report); });
+    row.push_back(runs.empty() ? "—" : fmt::format("{} of {}", feasible, runs.size()));
+    for (const MetricColumn& column : metric_columns()) {
+      row.push_back(metric_text(metric_over_seeds(algorithm, column, comparison.settings), column, runs.size()));
+    }
+    const SeedMean steps = last([](const LogEntry& entry) { return static_cast<double>(entry.report.steps); });
+    const SeedMean seconds = last([](const LogEntry& entry) { return entry.seconds; });
+    row.push_back(steps.count == 0 ? "—" : format_rate(steps.mean));
+    row.push_back(seconds.count == 0 ? "—" : fmt::format("{:.3g}", seconds.mean));
+    rows.push_back(row);
+  }
+  return markdown_table(rows);
+}
+
 std::string comparison_markdown(const Comparison& comparison) {
   std::string text = fmt::format(
       "# {}\n\nMean ± 95 % interval (Student's t) over the seeds that finished; return and costs are those of the last "
@@ -287,7 +287,7 @@ std::string comparison_markdown(const Comparison& comparison) {
       "runs share the cores: the last call of `compare` ran {} at a time, with {} thread{} each.\n\n",
       comparison.task, describe(comparison.settings), comparison.jobs, comparison.threads,
       comparison.threads == 1 ? "" : "s");
-  text += main_table(comparison);
+  text += comparison_table(comparison);
   text += "\nEach setting of the metrics halved and doubled; after each value its rank in the row.\n\n";
   text += variation_table(comparison);
   std::string failed;
