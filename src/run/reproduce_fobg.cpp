@@ -40,11 +40,11 @@ std::string piece_name(std::size_t horizon, std::size_t length) {
   return fmt::format("T-{}-length-{}", kHorizons[horizon], kLengths[length]);
 }
 
-// f is that of the state before a step, so T moves need T + 1 steps: the first f is a constant, the last move is idle.
+// f is that of the state after a step here: before it, the one move of T = 1 would change nothing.
 Configuration grid_configuration(const Grid& grid, std::size_t horizon, int seed) {
   Configuration configuration = study_configuration(
-      "function", {fmt::format("horizon={}", kHorizons[horizon] + 1), "window=1", fmt::format("environments={}", grid.environments),
-                   fmt::format("policy.initial_std={}", kNoise)});
+      "function", {fmt::format("horizon={}", kHorizons[horizon]), "window=1", "task.measured=after",
+                   fmt::format("environments={}", grid.environments), fmt::format("policy.initial_std={}", kNoise)});
   configuration.seed = static_cast<std::uint64_t>(seed);
   return configuration;
 }
