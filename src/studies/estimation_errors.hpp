@@ -17,7 +17,7 @@ struct EstimationOptions {
   double discount = 0.99;  // γ of the advantages
   double lambda = 0.95;
   double noise = 0.0;  // σ of the policy; 0: its own
-  int window_fits = 2;
+  int window_fits = 4;
   int discounted_fits = 8;  // these critics start from nothing
 };
 
