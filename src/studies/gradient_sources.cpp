@@ -1,7 +1,5 @@
 #include "cgpo/studies/gradient_sources.hpp"
 
-#include <utility>
-
 namespace cgpo {
 namespace {
 
@@ -19,13 +17,13 @@ UpdateErrors update_errors(const AlgorithmContext& context, UpdateSource source,
   UpdateErrors result;
   for (int i = 0; i < updates; ++i) {
     const BatchStatistics now = laboratory.collect(i);
-    const GradientEstimate* own = &first.estimate(parts.batch, parts.actor(), {}, laboratory.pool());
-    const GradientEstimate* other = &zeroth.estimate(parts.batch, parts.actor(), laboratory.pool());
-    if (source == UpdateSource::kZerothOrder) std::swap(own, other);
-    const std::vector<double> step = step_of_length(*own, now, parts.constraints.limits, length);
+    const GradientEstimate& score = zeroth.estimate(parts.batch, parts.actor(), laboratory.pool());
+    const bool is_first = source == UpdateSource::kFirstOrder;
+    const GradientEstimate& own = is_first ? first.estimate(parts.batch, parts.actor(), {}, laboratory.pool()) : score;
+    const std::vector<double> step = step_of_length(own, now, parts.constraints.limits, length);
     const double realised = laboratory.realised_change(step)[kCost];
-    result.own.push_back(relative_error(realised, predicted_change(*own, kCost, step)));
-    result.other.push_back(relative_error(realised, predicted_change(*other, kCost, step)));
+    result.own.push_back(relative_error(realised, predicted_change(own, kCost, step)));
+    if (is_first) result.zeroth.push_back(relative_error(realised, predicted_change(score, kCost, step)));
     laboratory.move(step);
     parts.update_normaliser();
     tick((i + 1.0) / updates);

@@ -12,8 +12,8 @@ namespace cgpo {
 enum class UpdateSource { kFirstOrder, kZerothOrder };
 
 struct UpdateErrors {
-  std::vector<double> own;    // relative error of the source that chose the updates
-  std::vector<double> other;  // of the other source, on the same updates and episodes
+  std::vector<double> own;     // relative error of the source that chose the updates
+  std::vector<double> zeroth;  // of score functions on the same updates and episodes, if first-order ones chose them
 };
 
 // Updates along the sub-problem's steps of gradients through whole episodes, or of score functions without a baseline.
