@@ -84,5 +84,7 @@ struct Stopped {
 // One file each: reproduce_NAME.cpp.
 Reproduction errors_reproduction();
 Reproduction fobg_reproduction();
+Reproduction gradients_reproduction();
+Reproduction table1_reproduction();
 
 }  // namespace cgpo

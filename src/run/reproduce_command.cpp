@@ -253,8 +253,10 @@ const Reproduction& find_reproduction(const std::string& name) {
 
 const std::vector<Reproduction>& reproductions() {
   static const std::vector<Reproduction> all = {
+      table1_reproduction(),
       errors_reproduction(),
       fobg_reproduction(),
+      gradients_reproduction(),
   };
   return all;
 }

@@ -7,9 +7,14 @@
 #include <limits>
 #include <map>
 
-#include "cgpo/base/error.hpp"
+#include "cgpo/run/gnuplot.hpp"
 
 namespace cgpo {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
 
 Configuration study_configuration(const std::string& task, const std::vector<std::string>& sets,
                                   const std::string& algorithm, const std::string& preset) {
@@ -83,7 +88,7 @@ Json json_of(std::span<const double> values) {
 std::vector<double> numbers_of(const Json& values) {
   std::vector<double> result;
   for (const Json& value : values)
-    result.push_back(value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN());
+    result.push_back(value.is_number() ? value.get<double>() : kNan);
   return result;
 }
 
@@ -122,6 +127,58 @@ std::string svg_header(const std::string& name, int width, int height) {
       "set terminal svg noenhanced size {1},{2} font 'sans,12' background 'white'\nset output '{0}.svg'\n"
       "set grid lc rgb '#dddddd'\nset key samplen 2\n",
       name, width, height);
+}
+
+std::string panels_script(const std::string& name, const std::vector<Panel>& panels, int columns) {
+  const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
+  std::string text = svg_header(name, 480 * columns, 330 * rows);
+  text += fmt::format("set multiplot layout {},{}\nset key below\nset style fill transparent solid 0.2 noborder\n",
+                      rows, columns);
+  for (const Panel& panel : panels) {
+    text += fmt::format("set title {}; set xlabel {}; set ylabel {}\n{}\n", quoted(panel.title), quoted(panel.x),
+                        quoted(panel.y), panel.settings);
+    std::vector<std::string> plots;
+    if (panel.limit) plots.push_back(fmt::format("{} with lines dt 2 lc rgb 'black' notitle", *panel.limit));
+    for (std::size_t i = 0; i < panel.lines.size(); ++i) {
+      const Line& line = panel.lines[i];
+      const std::string& colour = line_colours()[i % line_colours().size()];
+      if (line.low > 0)
+        plots.push_back(fmt::format("{} skip 1 using {}:{}:{} with filledcurves lc rgb '{}' notitle", quoted(line.file),
+                                    line.x, line.low, line.high, colour));
+      plots.push_back(fmt::format("{} skip 1 using {}:{} with linespoints lw 1.5 pt 7 ps {} lc rgb '{}' title {}",
+                                  quoted(line.file), line.x, line.y, line.low > 0 ? 0.0 : 0.4, colour,
+                                  quoted(line.title)));
+    }
+    text += fmt::format("plot {}\n{}\n", fmt::join(plots, ", \\\n     "), panel.undo);
+  }
+  return text + "unset multiplot\n";
+}
+
+std::string training_csv(const ComparedAlgorithm& algorithm) {
+  std::vector<const ComparedRun*> runs;
+  std::size_t length = std::numeric_limits<std::size_t>::max();
+  for (const ComparedRun& run : algorithm.runs) {
+    if (!run.problem.empty()) continue;
+    runs.push_back(&run);
+    length = std::min(length, run.log.size());
+  }
+  std::vector<std::vector<double>> rows;
+  for (std::size_t k = 0; !runs.empty() && k < length; ++k) {
+    rows.push_back({static_cast<double>(runs.front()->log[k].report.steps)});
+    const auto add = [&](const std::function<double(const IterationReport&)>& value) {
+      std::vector<double> values;
+      for (const ComparedRun* run : runs) values.push_back(value(run->log[k].report));
+      const SeedMean mean = mean_over_seeds(values);
+      const double half = mean.half_width.value_or(0.0);
+      rows.back().insert(rows.back().end(), {mean.mean, mean.mean - half, mean.mean + half});
+    };
+    add([](const IterationReport& report) { return report.return_mean; });
+    add([](const IterationReport& report) { return report.costs.empty() ? kNan : report.costs.front(); });
+    add([](const IterationReport& report) { return report.radius.value_or(kNan); });
+  }
+  return csv_of({"steps", "return", "return_low", "return_high", "cost", "cost_low", "cost_high", "radius",
+                 "radius_low", "radius_high"},
+                rows);
 }
 
 }  // namespace cgpo

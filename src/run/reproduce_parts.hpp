@@ -42,4 +42,32 @@ std::string csv_of(const std::vector<std::string>& head, const std::vector<std::
 // The beginning of every script: output, size, separators.
 std::string svg_header(const std::string& name, int width, int height);
 
+// A picture of several panels, each with lines from CSV files. Columns count from 1; without low and high there is no
+// band.
+struct Line {
+  std::string file;
+  int x = 1;
+  int y = 2;
+  int low = 0;
+  int high = 0;
+  std::string title;
+};
+struct Panel {
+  std::string title;
+  std::string x;
+  std::string y;
+  std::vector<Line> lines;
+  std::optional<double> limit = {};  // a dashed line
+  std::string settings = {};         // of gnuplot, for this panel only: "set logscale y"
+  std::string undo = {};
+};
+std::string panels_script(const std::string& name, const std::vector<Panel>& panels, int columns);
+
+// Returns, costs and radii of an algorithm's runs over its iterations, mean and 95 % interval over the seeds: steps,
+// then three columns each of the return, the first cost, the radius.
+std::string training_csv(const ComparedAlgorithm& algorithm);
+inline constexpr int kReturnColumn = 2;
+inline constexpr int kCostColumn = 5;
+inline constexpr int kRadiusColumn = 8;
+
 }  // namespace cgpo
