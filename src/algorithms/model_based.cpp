@@ -167,6 +167,46 @@ class ModelGradient final : public PolicyGradientSource {
 
 }  // namespace
 
+HorizonErrors measure_horizon(const AlgorithmContext& context, const Tensors& checkpoint, int episodes, int steps) {
+  AlgorithmContext fresh = context;
+  fresh.settings.environments = episodes;
+  ActorCritic<float> parts(fresh);
+  parts.load(checkpoint);
+  WorldModel<float> model(transition_shape(*context.task, parts.constraints.costs), context.settings.world);
+  model.load(checkpoint, "world");
+  const WorldSimulator<float> simulator(*context.task, parts.constraints.costs, model);
+  Batch<float> imagined(simulator, episodes, parts.horizon, context.settings.kernel.block, Keep::kOutcome);
+  const EpisodeKey key{.seed = context.seed, .reset = Purpose::kEvalReset, .noise = Purpose::kEvalNoise};
+  collect(*parts.simulator, parts.actor(), key, /*deterministic=*/false, *context.pool, parts.batch);
+  imagine(simulator, parts.actor(), parts.batch, steps, Replay::kActions, *context.pool, imagined);
+  const std::span<const double> unit =
+      std::span<const double>(model.input_scale().std).first(static_cast<std::size_t>(model.shape().observations));
+  HorizonErrors result{prediction_errors(parts.batch, imagined, steps, unit), {}, {}};
+  for (int k = 0; k < parts.signals(); ++k) {
+    Moments moments(1);
+    for (const auto& block : parts.batch.blocks) {
+      for (int t = 0; t < block.simulated; ++t)
+        moments.add(block.signals.view().from_row(k).from_column(block.column(t)), block.lanes());
+    }
+    result.signal_std.push_back(std::sqrt(moments.variance(0)));
+  }
+  if (parts.simulator->differentiable()) {
+    const int window = std::min(context.settings.window, parts.horizon);
+    Batch<float> windows(simulator, episodes, parts.horizon, context.settings.kernel.block);
+    imagine(simulator, parts.actor(), parts.batch, window, Replay::kNoise, *context.pool, windows);
+    FirstOrderGradient<float> truth(*parts.simulator, parts.policy, parts.batch, window);
+    FirstOrderGradient<float> learned(simulator, parts.policy, windows, window);
+    const GradientEstimate& a = truth.estimate(parts.batch, parts.actor(), parts.critics, *context.pool);
+    const GradientEstimate& b = learned.estimate(windows, parts.actor(), parts.critics, *context.pool);
+    for (std::size_t k = 0; k < a.gradients.size(); ++k) {
+      double product = 0.0;
+      for (std::size_t i = 0; i < a.gradients[k].size(); ++i) product += a.gradients[k][i] * b.gradients[k][i];
+      result.gradient_cosines.push_back(product / (a.norm(k) * b.norm(k)));
+    }
+  }
+  return result;
+}
+
 std::unique_ptr<Algorithm> make_mb_cgpo(const AlgorithmContext& context) {
   return make_cgpo_with(context, "mb-cgpo",
                         [](const ActorCritic<float>& parts) { return std::make_unique<ModelGradient>(parts); });

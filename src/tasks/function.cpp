@@ -5,13 +5,14 @@
 namespace cgpo {
 namespace {
 
-// x' = x + 0.2 a,  r = c = f(x), both of the state before the step; J_C ≤ 8.
+// x' = x + 0.2 a,  r = c = f(x), both of the state before the step (or after it: option `measured`); J_C ≤ 8.
 //   smooth:  f(x) = (x/10)² + 0.1 + 0.1 sin(8x/π)
 //   floor:   f(x) = (⌊x⌋/10)² + 0.1 + 0.1 sin(8x/π), which has no useful derivative
 // Reward and cost are the same, so the best feasible return is exactly the limit.
 struct FunctionTask {
   bool staircase = false;
   double start_width = 0.1;  // x₀ uniform in ± this; 0: always at the origin
+  bool after = false;        // f is that of x'
 
   TaskSpec spec() const {
     TaskSpec spec;
@@ -52,10 +53,11 @@ struct FunctionTask {
 
   template <class S>
   StepResult<S> step(std::span<const S> state, std::span<const S> action) const {
-    const S x = state[0];
+    const S next = state[0] + 0.2 * action[0];
+    const S x = after ? next : state[0];
     const S bowl = (staircase ? floor(x) : x) * 0.1;
     const S f = bowl * bowl + 0.1 + 0.1 * sin(x * (8.0 / std::numbers::pi));
-    return {.state = {x + 0.2 * action[0]}, .reward = f, .reward_paper = f, .costs = {f}, .ended = S(0.0)};
+    return {.state = {next}, .reward = f, .reward_paper = f, .costs = {f}, .ended = S(0.0)};
   }
 };
 
@@ -65,9 +67,15 @@ TaskEntry entry(bool staircase) {
                        .standard = 0.1,
                        .help = "start uniformly within this distance of the origin",
                        .low = 0.0,
-                       .high = 100.0}},
+                       .high = 100.0},
+                      {.name = "measured",
+                       .standard = std::string("before"),
+                       .help = "whether reward and cost are those of the state before a step or after it",
+                       .choices = {"before", "after"}}},
           .make = [staircase](const TaskOptions& options) {
-            return make_task(FunctionTask{.staircase = staircase, .start_width = options.number("start_width")});
+            return make_task(FunctionTask{.staircase = staircase,
+                                          .start_width = options.number("start_width"),
+                                          .after = options.text("measured") == "after"});
           }};
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
+#include <numbers>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/random.hpp"
@@ -12,6 +14,7 @@ namespace {
 
 constexpr double kSmallestStd = 1e-6;  // of a quantity that never changes
 constexpr int kHeldOutLooked = 4096;   // newest held-out transitions behind an error
+constexpr double kLastRate = 0.02;     // of the learning rate, at the end of a fit
 constexpr int kReported = 32;          // last minibatches behind training_loss
 
 MlpShape network_shape(const TransitionShape& shape, const std::vector<int>& hidden) {
@@ -57,8 +60,17 @@ WorldModel<Real>::WorldModel(const TransitionShape& shape, const WorldSettings& 
 template <class Real>
 void WorldModel<Real>::initialise(std::uint64_t seed) {
   for (std::size_t e = 0; e < members_.size(); ++e) {
-    mlp_.initialise(members_[e].parameters, RandomStream(seed, Purpose::kWorldInit, 0, static_cast<std::uint32_t>(e)),
-                    /*last_scale=*/0.1);
+    AlignedVector<Real>& parameters = members_[e].parameters;
+    const auto member = static_cast<std::uint32_t>(e);
+    mlp_.initialise(parameters, RandomStream(seed, Purpose::kWorldInit, 0, member), /*last_scale=*/0.1);
+    // Units that are steep, and so spread over the inputs that each has its bend where some data is.
+    RandomStream random(seed, Purpose::kWorldInit, 1, member);
+    for (int i = 0; i < mlp_.fan_out(0) * mlp_.fan_in(0); ++i)
+      parameters[static_cast<std::size_t>(mlp_.weight_offset(0) + i)] *= static_cast<Real>(settings_.first_scale);
+    for (int i = 0; i < mlp_.fan_out(0); ++i) {
+      parameters[static_cast<std::size_t>(mlp_.bias_offset(0) + i)] =
+          static_cast<Real>((settings_.first_scale - 1.0) * random.normal());
+    }
   }
 }
 
@@ -194,7 +206,9 @@ auto WorldModel<Real>::fit_member(std::size_t e, const TransitionStore& training
     std::fill(member.gradient.begin(), member.gradient.end(), 0.0);
     mlp_.accumulate_gradient(member.values.view(), member.units.view(), member.deltas.view(), member.gradient,
                              settings_.batch);
-    member.adam.step(member.parameters, member.gradient, settings_.learning_rate);
+    const double done = static_cast<double>(result.minibatches) / most;
+    const double share = kLastRate + (1.0 - kLastRate) * 0.5 * (1.0 + std::cos(std::numbers::pi * done));
+    member.adam.step(member.parameters, member.gradient, share * settings_.learning_rate);
     ++result.minibatches;
     if (!watched || (result.minibatches % settings_.check_every != 0 && result.minibatches < most)) continue;
     const double now = held_out_loss(held_out, member);
@@ -235,6 +249,9 @@ WorldFit WorldModel<Real>::fit(const TransitionStore& training, const Transition
 template <class Real>
 WorldErrors WorldModel<Real>::errors(const TransitionStore& held_out) {
   WorldErrors result;
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  if (held_out.size() == 0)
+    return {kUnknown, std::vector<double>(static_cast<std::size_t>(shape_.signals), kUnknown), kUnknown, 0};
   const auto outputs = static_cast<std::size_t>(shape_.outputs());
   const std::int64_t looked = std::min<std::int64_t>(held_out.size(), kHeldOutLooked);
   std::vector<double> squares(outputs, 0.0);

@@ -23,15 +23,16 @@ namespace cgpo {
 // Keys world.* of a configuration.
 struct WorldSettings {
   std::vector<int> hidden = {128, 128};
-  int members = 1;        // E
-  int minibatches = 256;  // steps of Adam an iteration and member, at most
-  int first_fit = 8;      // times as many in iteration 0, when nothing is known yet
-  int batch = 512;        // transitions a minibatch
-  double learning_rate = 1e-3;
-  double held_out = 0.05;  // share of the episodes that no network is fitted to
-  int check_every = 32;    // minibatches between two looks at the held-out error
-  int patience = 4;        // looks without a better error after which a fit ends
-  int buffer = 1 << 20;    // transitions that are kept
+  double first_scale = 3.0;     // factor on the first layer's first weights: above 1, sharp bends are learned sooner
+  int members = 1;              // E
+  int minibatches = 512;        // steps of Adam an iteration and member, at most
+  int first_fit = 4;            // times as many in iteration 0, when nothing is known yet
+  int batch = 512;              // transitions a minibatch
+  double learning_rate = 1e-2;  // at the beginning of a fit; it falls to a fiftieth, along a cosine
+  double held_out = 0.05;       // share of the episodes that no network is fitted to
+  int check_every = 64;         // minibatches between two looks at the held-out error
+  int patience = 8;             // looks without a better error after which a fit ends
+  int buffer = 1 << 20;         // transitions that are kept
 };
 
 // Root mean square errors of one-step predictions in units of each target's standard deviation: 1 is no better than

@@ -1,5 +1,6 @@
 // A simulator that is a program of its own: trained against, and misbehaving in every way.
 #include <filesystem>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "cgpo/base/file.hpp"
@@ -114,6 +115,22 @@ TEST_F(External, WhateverGoesWrongTheRunIsKept) {
     EXPECT_EQ(log_without_seconds(way), log_without_seconds("whole"));
     EXPECT_EQ(read_file(at(way + "/checkpoint.safetensors")), read_file(at("whole/checkpoint.safetensors")));
   }
+}
+
+// The page's simulator in C++: its program has the whole command line.
+TEST_F(External, AnEnvironmentInCppIsATask) {
+  std::filesystem::create_symlink(CGPO_EXAMPLE, at("tank"));
+  const auto training = [](const std::string& out, const char* threads) {
+    return std::vector<std::string>{"train",          "tank",            "--algo",          "mb-cgpo",
+                                    "--out",          out,               "--threads",       threads,
+                                    "--set",          "iterations=3",    "environments=16", "kernel.block=4",
+                                    "critic.steps=8", "critic.batch=64", "world.batch=64",  "world.minibatches=16"};
+  };
+  const Outcome outcome = run(training("one", "1"), "tank");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  ASSERT_EQ(run(training("three", "3"), "tank").code, 0);
+  expect_same_run("one", "three");
+  EXPECT_EQ(run({"eval", "one", "--episodes", "20"}, "tank").code, 0);
 }
 
 TEST_F(External, AWrongStartIsRefused) {
