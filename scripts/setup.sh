@@ -10,6 +10,7 @@ packages=(
   libmujoco-dev                                                          # MJCF compiler, oracle, black-box engine
   libgtest-dev libgmock-dev libbenchmark-dev                             # tests and benchmarks
   gnuplot-nox                                                            # pictures of experiments/
+  python3                                                                # a simulator over a pipe, which the tests drive
 )
 if ! command -v dpkg-query > /dev/null; then
   echo "setup: this is not a Debian system; install the counterparts of: ${packages[*]}" >&2

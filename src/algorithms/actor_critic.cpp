@@ -94,14 +94,14 @@ void ActorCritic<Real>::update_normaliser() {
 }
 
 template <class Real>
-std::vector<FitReport> ActorCritic<Real>::fit_critics(int iteration, const std::vector<RowStore<Real>>* slopes) {
+std::vector<FitReport> ActorCritic<Real>::fit_critics(int iteration, const SlopeSource<Real>& slopes) {
   return fit_critics_to(
       [this](int k) -> const auto& { return lambda_targets(k); }, /*timed=*/true, iteration, slopes);
 }
 
 template <class Real>
 std::vector<FitReport> ActorCritic<Real>::fit_critics_to(const TargetsOfSignal& targets, bool timed, int iteration,
-                                                         const std::vector<RowStore<Real>>* slopes) {
+                                                         const SlopeSource<Real>& slopes) {
   // One table of inputs for all critics: sample t·N + environment.
   table_.resize(context.task->spec().observations + 1, horizon * batch.environments);
   context.pool->run(static_cast<int>(batch.blocks.size()), [&](int b) {
@@ -137,7 +137,7 @@ const std::vector<AlignedVector<Real>>& ActorCritic<Real>::lambda_targets(int k)
 
 template <class Real>
 FitReport ActorCritic<Real>::fit_critic(int k, const std::vector<AlignedVector<Real>>& targets, int iteration,
-                                        const std::vector<RowStore<Real>>* slopes) {
+                                        const SlopeSource<Real>& slopes) {
   const CriticSettings& settings = context.settings.critic;
   Critic<Real>& critic = critics[static_cast<std::size_t>(k)];
   CriticMemory& memory = memory_[static_cast<std::size_t>(k)];
@@ -160,9 +160,10 @@ FitReport ActorCritic<Real>::fit_critic(int k, const std::vector<AlignedVector<R
   const FitSamples<Real> samples{table_, memory.all_targets, memory.chosen};
   critic.rescale_to(samples);
   SlopeLoss<Real>* slope_loss = nullptr;
-  if (slopes != nullptr) {
-    if (memory.slopes == nullptr) memory.slopes = std::make_unique<SlopeTargets<Real>>(*simulator, settings.batch);
-    memory.slopes->set(batch, *slopes, k, memory.chosen, normaliser, settings.sobolev);
+  if (slopes.slopes != nullptr) {
+    if (memory.slopes == nullptr)
+      memory.slopes = std::make_unique<SlopeTargets<Real>>(*slopes.simulator, settings.batch);
+    memory.slopes->set(*slopes.batch, *slopes.slopes, k, memory.chosen, normaliser, settings.sobolev);
     slope_loss = memory.slopes.get();
   }
   return critic.fit(samples, {settings.steps, settings.batch, settings.learning_rate},
@@ -179,9 +180,11 @@ void add_fits(const std::vector<FitReport>& fits, IterationReport& report) {
 
 void fit_critics(ActorCritic<float>& parts, FirstOrderGradient<float>& gradient, int iteration,
                  IterationReport& report) {
-  const std::vector<RowStore<float>>* slopes = nullptr;
-  if (parts.context.settings.critic.sobolev > 0.0)
-    slopes = &gradient.state_slopes(parts.batch, parts.actor(), parts.critics, *parts.context.pool);
+  SlopeSource<float> slopes;
+  if (parts.context.settings.critic.sobolev > 0.0) {
+    slopes = {parts.simulator.get(), &parts.batch,
+              &gradient.state_slopes(parts.batch, parts.actor(), parts.critics, *parts.context.pool)};
+  }
   add_fits(parts.fit_critics(iteration, slopes), report);
 }
 

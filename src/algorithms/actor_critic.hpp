@@ -14,6 +14,14 @@
 
 namespace cgpo {
 
+// What a sweep found of the states' slopes: of which episodes, in which simulator. Nothing: there are none.
+template <class Real>
+struct SlopeSource {
+  const Simulator<Real>* simulator = nullptr;
+  const Batch<Real>* batch = nullptr;
+  const std::vector<RowStore<Real>>* slopes = nullptr;  // FirstOrderGradient::state_slopes
+};
+
 template <class Real>
 struct ActorCritic {
   explicit ActorCritic(const AlgorithmContext& context, Keep keep = Keep::kInner);
@@ -37,14 +45,14 @@ struct ActorCritic {
   void collect_episodes(int iteration);
   // Merges the batch's observations; the first layers take the change up, so that no network's function moves.
   void update_normaliser();
-  // TD(λ) targets from the critics as they are, then a fit of each. With slopes (FirstOrderGradient::state_slopes) the
-  // fit minds them too, by the weight critic.sobolev.
-  std::vector<FitReport> fit_critics(int iteration, const std::vector<RowStore<Real>>* slopes = nullptr);
+  // TD(λ) targets from the critics as they are, then a fit of each. With slopes the fit minds them too, by the
+  // weight critic.sobolev.
+  std::vector<FitReport> fit_critics(int iteration, const SlopeSource<Real>& slopes = {});
   // The fit alone: targets(k) of signal k are [block], at the columns of the steps that count. Signals go side by side,
   // targets() too. timed: the critics see t/T, else 0.
   using TargetsOfSignal = std::function<const std::vector<AlignedVector<Real>>&(int signal)>;
   std::vector<FitReport> fit_critics_to(const TargetsOfSignal& targets, bool timed, int iteration,
-                                        const std::vector<RowStore<Real>>* slopes = nullptr);
+                                        const SlopeSource<Real>& slopes = {});
 
   void save(Tensors& tensors) const;
   void load(const Tensors& tensors);
@@ -60,7 +68,7 @@ struct ActorCritic {
   };
   const std::vector<AlignedVector<Real>>& lambda_targets(int signal);
   FitReport fit_critic(int signal, const std::vector<AlignedVector<Real>>& targets, int iteration,
-                       const std::vector<RowStore<Real>>* slopes);
+                       const SlopeSource<Real>& slopes);
 
   SampleTable<Real> table_;
   std::vector<CriticMemory> memory_;  // [signal]

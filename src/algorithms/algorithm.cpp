@@ -6,6 +6,7 @@
 
 #include "cgpo/algorithms/baselines.hpp"
 #include "cgpo/algorithms/cgpo.hpp"
+#include "cgpo/algorithms/model_based.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/text.hpp"
 
@@ -36,6 +37,7 @@ Assignments first_order(const Assignments& own) {
 const std::vector<AlgorithmEntry>& algorithm_registry() {
   static const std::vector<AlgorithmEntry> entries = {
       {"cgpo", "constrained policy optimisation with gradients through the simulator, in a trust region", make_cgpo},
+      {"mb-cgpo", "cgpo with gradients through a model that it learns of the task; needs no derivatives", make_mb_cgpo},
       {"bptt-lag", "Lagrangian and Adam, with gradients through whole episodes", make_bptt_lag, first_order({})},
       {"shac-lag", "Lagrangian and Adam, with gradients through windows that critics close", make_shac_lag,
        first_order({})},

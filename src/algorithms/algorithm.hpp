@@ -16,6 +16,25 @@
 
 namespace cgpo {
 
+// How good a learned model of the task was, after this iteration's fit. Errors are root mean squares on episodes that
+// it was not fitted to; those of one step in units of each target's standard deviation (1: no better than the mean),
+// that of the last step of a window in standard deviations of the observations.
+struct WorldReport {
+  double state_error = 0.0;
+  std::vector<double> signal_errors;  // reward, then each cost
+  double window_error = 0.0;          // of the observation at a window's end
+  double spread = 0.0;                // standard deviation between the members, like the one-step errors
+  double training_loss = 0.0;         // mean squared error of the last minibatches
+  int minibatches = 0;                // that the fit took, mean over the members
+  std::int64_t transitions = 0;       // kept to learn from
+  double model_share = 0.0;           // of all steps so far, those inside the model
+  // J as the model sees it: sums over windows that begin in real states, and over whole episodes from the real starts.
+  double return_windows = 0.0;
+  std::vector<double> costs_windows;
+  double return_episodes = 0.0;
+  std::vector<double> costs_episodes;
+};
+
 // One iteration in numbers: the line that goes into the log, under these names. J and its standard errors are those of
 // the policy before this iteration's update. What an algorithm does not have stays empty and is left out.
 struct IterationReport {
@@ -50,6 +69,7 @@ struct IterationReport {
   std::vector<double> critic_losses;     // mean squared error, in the units of the return
   std::vector<double> critic_explained;  // share of the targets' variance
   std::vector<double> critic_cosines;    // of V's slope with the adjoint of the next window, mean over window ends
+  std::optional<WorldReport> world;      // of the learned model, if there is one
   std::string warning;                   // one sentence, empty if all is well
 };
 
@@ -64,6 +84,13 @@ class Algorithm {
   virtual void load(const Tensors& tensors) = 0;
   // Takes over policy and normaliser (and what else fits) of another run, and starts from iteration 0.
   virtual void warm_start(const Tensors& tensors) = 0;
+
+  // Bulky data that only grows: what the iteration that has just been done added, apart from save(). Null: nothing.
+  virtual std::shared_ptr<const Tensors> take_new_data() { return nullptr; }
+  // Data of earlier iterations is not needed any more.
+  virtual int first_data_needed() const { return 0; }
+  // Before load(): what take_new_data() gave, iteration by iteration in their order.
+  virtual void load_data(const Tensors&) {}
 };
 
 // What it needs to start.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "cgpo/algorithms/action_metric.hpp"
@@ -11,9 +12,7 @@
 #include "cgpo/algorithms/noise_free_problem.hpp"
 #include "cgpo/algorithms/radius.hpp"
 #include "cgpo/base/error.hpp"
-#include "cgpo/gradient/first_order.hpp"
 #include "cgpo/gradient/products.hpp"
-#include "cgpo/gradient/zeroth_order.hpp"
 #include "cgpo/subproblem/trust_region.hpp"
 
 namespace cgpo {
@@ -68,25 +67,14 @@ struct StepOrigin {
 
 class Cgpo final : public Algorithm {
  public:
-  explicit Cgpo(const AlgorithmContext& context)
-      : settings_(context.settings), parts_(context), radius_(context.settings.radius) {
-    const GradientSettings& gradient = settings_.gradient;
-    if (gradient.source == GradientSource::kZobg) {
-      zeroth_order_.emplace(*parts_.simulator, parts_.policy, parts_.batch, gradient.baseline == ZobgBaseline::kStep);
-    } else if (!parts_.simulator->differentiable()) {
-      throw UserError(
-          "task {} is not differentiable, so cgpo cannot use {} gradients on it; gradient.source = \"zobg\" needs none",
-          context.task->spec().name, gradient.source == GradientSource::kShac ? "shac" : "bptt");
-    } else {
-      const int window = gradient.source == GradientSource::kShac ? settings_.window : 0;
-      first_order_.emplace(*parts_.simulator, parts_.policy, parts_.batch, window);
-    }
+  Cgpo(const AlgorithmContext& context, const std::string& name, const GradientSourceMaker& make_source)
+      : settings_(context.settings), parts_(context), radius_(context.settings.radius), source_(make_source(parts_)) {
     if (settings_.critic.sobolev > 0.0 && !settings_.critic.fit_first) {
       // After the update the sweep would mix the batch's actions with another policy's slopes.
       throw UserError(
           "critic.sobolev needs critic.fit_first = true: its targets belong to the policy before the update");
     }
-    require_finite_horizon(settings_, "cgpo");
+    require_finite_horizon(settings_, name);
     const RadiusSettings& radius = settings_.radius;
     if (radius.test == RadiusTest::kPaired) {
       trial_.emplace(*parts_.simulator, settings_.environments, parts_.horizon, settings_.kernel.block, Keep::kOutcome);
@@ -110,6 +98,8 @@ class Cgpo final : public Algorithm {
     const BatchStatistics statistics = summarise(parts_.batch);
     IterationReport report = report_of(parts_, statistics, iteration_, steps_);
 
+    source_->learn(parts_, iteration_, report);  // a model, if there is one
+
     // Was the last step as good as it promised? (Eq. 12)
     const Outcome now = outcome(statistics);
     fill_changes(now, report);
@@ -122,10 +112,10 @@ class Cgpo final : public Algorithm {
     report.radius = radius_.value();
 
     // V_R and V_C close the windows of the gradient.
-    if (uses_critics() && settings_.critic.fit_first) fit_critics(parts_, *first_order_, iteration_, report);
+    if (source_->uses_critics() && settings_.critic.fit_first) fit_critics(report);
 
     // g = ∇J_R and q_i = ∇J_Ci, from one sweep. (Eqs. 13, 14)
-    const GradientEstimate& gradient = estimate();
+    const GradientEstimate& gradient = source_->estimate(parts_);
     for (std::size_t k = 0; k < gradient.gradients.size(); ++k) {
       report.gradient_norms.push_back(gradient.norm(k));
       report.gradient_errors.push_back(gradient_error(gradient, k));
@@ -154,7 +144,7 @@ class Cgpo final : public Algorithm {
     }
     if (trial_) try_step(report);
 
-    if (uses_critics() && !settings_.critic.fit_first) fit_critics(parts_, *first_order_, iteration_, report);
+    if (source_->uses_critics() && !settings_.critic.fit_first) fit_critics(report);
     parts_.update_normaliser();
     ++iteration_;
     return report;
@@ -166,6 +156,7 @@ class Cgpo final : public Algorithm {
     parts_.save(tensors);
     radius_.save(tensors);
     origin_.save(tensors);
+    source_->save(tensors);
     tensors.put("iteration", static_cast<std::int64_t>(iteration_));
     tensors.put("steps", steps_);
   }
@@ -174,15 +165,18 @@ class Cgpo final : public Algorithm {
     parts_.load(tensors);
     radius_.load(tensors);
     origin_.load(tensors);
+    source_->load(tensors);
     iteration_ = static_cast<int>(tensors.integer("iteration"));
     steps_ = tensors.integer("steps");
   }
 
   void warm_start(const Tensors& tensors) override { parts_.load(tensors); }
 
- private:
-  bool uses_critics() const { return settings_.gradient.source == GradientSource::kShac; }
+  std::shared_ptr<const Tensors> take_new_data() override { return source_->take_new_data(); }
+  int first_data_needed() const override { return source_->first_data_needed(); }
+  void load_data(const Tensors& data) override { source_->load_data(data); }
 
+ private:
   // What the last step was to bring, and what came.
   void fill_changes(const Outcome& now, IterationReport& report) const {
     const std::optional<Prediction>& expected = radius_.expected();
@@ -200,12 +194,9 @@ class Cgpo final : public Algorithm {
     }
   }
 
-  const GradientEstimate& estimate() {
-    ThreadPool& pool = *parts_.context.pool;
-    if (zeroth_order_) return zeroth_order_->estimate(parts_.batch, parts_.actor(), pool);
-    const std::span<const Critic<float>> critics =
-        uses_critics() ? std::span<const Critic<float>>(parts_.critics) : std::span<const Critic<float>>();
-    return first_order_->estimate(parts_.batch, parts_.actor(), critics, pool);
+  void fit_critics(IterationReport& report) {
+    const bool sobolev = settings_.critic.sobolev > 0.0;
+    add_fits(parts_.fit_critics(iteration_, sobolev ? source_->slopes(parts_) : SlopeSource<float>()), report);
   }
 
   void judge(const Outcome& now, IterationReport& report) {
@@ -324,8 +315,7 @@ class Cgpo final : public Algorithm {
   Settings settings_;
   ActorCritic<float> parts_;
   AdaptiveRadius radius_;
-  std::optional<FirstOrderGradient<float>> first_order_;
-  std::optional<ZerothOrderGradient<float>> zeroth_order_;
+  std::unique_ptr<PolicyGradientSource> source_;
   std::optional<ActionMetric> metric_;
   std::vector<ActionMetric::Memory> metric_memory_;
   GradientProducts products_;
@@ -339,6 +329,14 @@ class Cgpo final : public Algorithm {
 
 }  // namespace
 
-std::unique_ptr<Algorithm> make_cgpo(const AlgorithmContext& context) { return std::make_unique<Cgpo>(context); }
+std::unique_ptr<Algorithm> make_cgpo(const AlgorithmContext& context) {
+  return make_cgpo_with(context, "cgpo",
+                        [](const ActorCritic<float>& parts) { return make_gradient_source(parts, "cgpo"); });
+}
+
+std::unique_ptr<Algorithm> make_cgpo_with(const AlgorithmContext& context, const std::string& name,
+                                          const GradientSourceMaker& make_source) {
+  return std::make_unique<Cgpo>(context, name, make_source);
+}
 
 }  // namespace cgpo

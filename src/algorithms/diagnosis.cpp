@@ -107,7 +107,10 @@ class Examination {
         critics = parts_.critics;
         if (settings_.critic.fit_first) {
           const bool slopes = settings_.critic.sobolev > 0.0;
-          parts_.fit_critics(0, slopes ? &source.state_slopes(parts_.batch, parts_.actor(), critics, pool()) : nullptr);
+          parts_.fit_critics(
+              0, slopes ? SlopeSource<float>{parts_.simulator.get(), &parts_.batch,
+                                             &source.state_slopes(parts_.batch, parts_.actor(), critics, pool())}
+                        : SlopeSource<float>());
         }
         for (int k = 0; k < parts_.signals(); ++k) result_.critic_explained.push_back(explained_variance(k));
       }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cgpo/kernel/kernel.hpp"
+#include "cgpo/world/world_model.hpp"
 
 namespace cgpo {
 
@@ -125,6 +126,7 @@ struct Settings {
   int bptt_window = 0;                      // key bptt.window: steps of bptt-lag's gradients; 0: all
   PdoStep pdo_step = PdoStep::kClipped;     // key pdo.step
   CpoKappa cpo_kappa = CpoKappa::kHorizon;  // key cpo.kappa: from an advantage's mean to a change of J_C
+  WorldSettings world;  // of mb-cgpo
   KernelSettings kernel;
 };
 

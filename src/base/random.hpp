@@ -14,19 +14,21 @@
 namespace cgpo {
 
 enum class Purpose : std::uint32_t {
-  kPolicyInit = 1,   // initial weights of the policy
-  kCriticInit = 2,   // initial weights of the critics; the environment field counts the critics
-  kReset = 3,        // start states of training episodes
-  kNoise = 4,        // action noise of training episodes
-  kWarmupReset = 5,  // start states of the batch that warms up the normaliser
-  kWarmupNoise = 6,  // its action noise
-  kMinibatch = 7,    // which samples a critic sees; the environment field counts the critics
-  kEvalReset = 8,    // start states of evaluation
-  kEvalNoise = 9,    // action noise of evaluation
-  kCheck = 10,       // states and directions of `cgpo check`
-  kTest = 11,        // tests and benchmarks
-  kMetric = 12,      // states at which a step is measured
-  kShuffle = 13,     // order of a batch's samples in a pass; the environment field counts stages, the step passes
+  kPolicyInit = 1,       // initial weights of the policy
+  kCriticInit = 2,       // initial weights of the critics; the environment field counts the critics
+  kReset = 3,            // start states of training episodes
+  kNoise = 4,            // action noise of training episodes
+  kWarmupReset = 5,      // start states of the batch that warms up the normaliser
+  kWarmupNoise = 6,      // its action noise
+  kMinibatch = 7,        // which samples a critic sees; the environment field counts the critics
+  kEvalReset = 8,        // start states of evaluation
+  kEvalNoise = 9,        // action noise of evaluation
+  kCheck = 10,           // states and directions of `cgpo check`
+  kTest = 11,            // tests and benchmarks
+  kMetric = 12,          // states at which a step is measured
+  kShuffle = 13,         // order of a batch's samples in a pass; the environment field counts stages, the step passes
+  kWorldInit = 20,       // initial weights of a world model; the environment field counts members
+  kWorldMinibatch = 21,  // which transitions a member sees
 };
 
 class RandomStream {

@@ -231,7 +231,9 @@ void FirstOrderGradient<Real>::start_window(const TrajectoryBlock<Real>& block, 
   clear(w.next_state_adjoint);
   clear(w.observation_adjoint);
   if (critics.empty() || end == block.horizon) return;
-  const Rows<const Real> inputs = block.inputs.view().from_column(block.column(end));
+  const Rows<const Real> inputs = block.end_inputs.rows() > 0
+                                      ? block.end_inputs.view().from_column((end - 1) / window_ * block.lanes())
+                                      : block.inputs.view().from_column(block.column(end));
   for (int k = 0; k < simulator_.signals(); ++k) {
     Real* const weight = w.weight.view().row(k);
     for (int lane = 0; lane < block.lanes(); ++lane) {

@@ -55,19 +55,13 @@ class BlockRollout {
     if (block_.units.rows() != actor_.policy.unit_count()) {
       block_.units.resize(actor_.policy.unit_count(), keeps_inner() ? block_.horizon * lanes() : lanes());
     }
-    memory_.start.resize(static_cast<std::size_t>(spec_.states));
-    std::vector<double>& state = memory_.start;
-    for (int lane = 0; lane < lanes(); ++lane) {
-      RandomStream random(key_.seed, key_.reset, key_.iteration, stream_of(lane));
-      // Step 1 of the first environment: a stream that no reset draws from, since those are step 0.
-      const BatchPlace place{
-          .environment = block_.environments.begin + lane,
-          .environments = environments_,
-          .common = RandomStream(key_.seed, key_.reset, key_.iteration, key_.first_environment, /*step=*/1)};
-      simulator_.task().reset_in_batch(random, place, state);
-      for (int i = 0; i < spec_.states; ++i)
-        block_.states.view().row(i)[lane] = static_cast<Real>(state[static_cast<std::size_t>(i)]);
-    }
+    simulator_.start({.seed = key_.seed,
+                      .purpose = key_.reset,
+                      .iteration = key_.iteration,
+                      .first_stream = key_.first_environment,
+                      .environment = block_.environments.begin,
+                      .environments = environments_},
+                     block_.states.view(), lanes(), memory_.simulator);
     simulator_.observe(block_.states.view(), block_.observations.view(), lanes(), memory_.simulator);
   }
 
@@ -107,7 +101,8 @@ class BlockRollout {
                      .signals = block_.signals.view().from_column(column),
                      .reward_paper = memory_.reward_paper.data(),
                      .ended = memory_.ended.data(),
-                     .inner = block_.inner.rows() > 0 ? block_.inner.view().from_column(column) : Rows<Real>()},
+                     .inner = block_.inner.rows() > 0 ? block_.inner.view().from_column(column) : Rows<Real>(),
+                     .environment = block_.environments.begin},
                     lanes(), memory_.simulator);
   }
 

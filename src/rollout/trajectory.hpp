@@ -23,7 +23,6 @@ struct RolloutMemory {
   bool whole = true;                // none has ended or diverged yet
   std::vector<Real> reward_paper;
   std::vector<Real> ended;
-  std::vector<double> start;
 };
 
 // The episodes of one block of environments. Rows are quantities; the column of step t and lane i is t·B + i, B lanes.
@@ -42,6 +41,10 @@ struct TrajectoryBlock {
   RowStore<Real> signals;       // [1+m × TB], 0 where a signal has stopped
   RowStore<Real> inner;         // [inner rows × TB], states between substeps; empty if they are not kept
   RowStore<Real> units;         // [units × TB] of the policy; of the last step only, if not kept
+  // Where the windows of an episode do not continue each other (imagine.hpp), what each came to: window w of lane i is
+  // column w·B + i. Empty if they do: the next window's first column says it.
+  RowStore<Real> end_observations;  // [observations × windows·B]
+  RowStore<Real> end_inputs;        // normalised
 
   int simulated = 0;                // steps after which no environment of the block counted any more; at most T
   std::vector<int> length;          // steps until the episode's end, that step included; T if it did not end early

@@ -26,6 +26,7 @@
 #include "cgpo/run/listings.hpp"
 #include "cgpo/run/model_command.hpp"
 #include "cgpo/run/program_name.hpp"
+#include "cgpo/run/reproduce.hpp"
 #include "cgpo/run/run_log.hpp"
 #include "cgpo/run/train_command.hpp"
 #include "cgpo/run/version.hpp"
@@ -291,6 +292,29 @@ Command add_compare(CLI::App& root) {
           }};
 }
 
+Command add_reproduce(CLI::App& root) {
+  struct Arguments {
+    ReproduceOptions options;
+    std::string out;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  ReproduceOptions& options = arguments->options;
+  std::string names;
+  for (const Reproduction& entry : reproductions()) names += entry.name + ", ";
+  CLI::App* app = root.add_subcommand("reproduce", "make a table or figure of the paper, or one beyond it");
+  app->add_option("NAME", options.name, names + "or all of them");
+  app->add_flag("--quick", options.quick, "a reduced version, in minutes");
+  app->add_option("--out", arguments->out, "the folder of its results (runs/reproduce-NAME)")->type_name("FOLDER");
+  add_integer(*app, "--seeds", options.seeds, 1, 10'000, "how many: 0, 1, … (5; 2 with --quick)");
+  add_integer(*app, "--jobs", options.jobs, 1, 1024, "trainings at a time; they share the threads (1)");
+  add_threads(*app, options.threads);
+  add_json(*app, options.json);
+  return {app, [arguments] {
+            if (!arguments->out.empty()) arguments->options.out = arguments->out;
+            return reproduce_command(arguments->options);
+          }};
+}
+
 // Names what was not understood, with the nearest thing that would have been.
 void refuse_extras(const CLI::App& root, const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining();
@@ -316,8 +340,9 @@ int parse_and_run(int argc, const char* const* argv) {
   root.set_version_flag("--version", kVersion);
   root.require_subcommand(0, 1);
   root.allow_extras();
-  const std::vector<Command> commands = {add_tasks(root), add_algorithms(root), add_model(root),   add_check(root),
-                                         add_train(root), add_eval(root),       add_compare(root), add_bench(root)};
+  const std::vector<Command> commands = {add_tasks(root),   add_algorithms(root), add_model(root),
+                                         add_check(root),   add_train(root),      add_eval(root),
+                                         add_compare(root), add_bench(root),      add_reproduce(root)};
   for (const Command& command : commands) command.app->allow_extras();
   try {
     root.parse(argc, argv);

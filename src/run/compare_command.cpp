@@ -15,6 +15,7 @@
 #include "cgpo/run/child_runs.hpp"
 #include "cgpo/run/comparison.hpp"
 #include "cgpo/run/configuration.hpp"
+#include "cgpo/run/gnuplot.hpp"
 #include "cgpo/run/program_name.hpp"
 #include "cgpo/run/run_folder.hpp"
 
@@ -30,8 +31,6 @@ struct ComparisonPaths {
   fs::path marker() const { return folder / "comparison.json"; }  // says that it is one, and of which task
   fs::path table() const { return folder / "table.md"; }
   fs::path json() const { return folder / "table.json"; }
-  fs::path script() const { return folder / "curves.gnuplot"; }
-  fs::path picture() const { return folder / "curves.svg"; }
 };
 
 // One entry of --algos, NAME[@PRESET][:KEY=VALUE]…, with the configuration of each of its seeds.
@@ -211,41 +210,55 @@ std::string write_curves(const ComparisonPaths& paths, const Comparison& compari
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
     write_file_atomically(paths.folder / curve_file(algorithm), curve_csv(comparison, algorithm));
   }
-  std::error_code ignored;
-  fs::remove(paths.picture(), ignored);  // one of older numbers would be worse than none
   const bool any = std::any_of(comparison.algorithms.begin(), comparison.algorithms.end(), [](const auto& algorithm) {
     return std::any_of(algorithm.runs.begin(), algorithm.runs.end(),
                        [](const ComparedRun& run) { return run.problem.empty(); });
   });
-  if (!any) return "no run finished, so there are no curves";
-  write_file_atomically(paths.script(), curve_script(comparison));
-  const fs::path output = paths.folder / "gnuplot.out";
-  const int code = run_program({"gnuplot", "curves.gnuplot"}, paths.folder, output);
-  if (code == 127) {
-    fs::remove(output, ignored);
-    return fmt::format(
-        "gnuplot is not installed, so '{}' has the curves as CSV only (Debian: apt-get install "
-        "gnuplot-nox)",
-        paths.folder.string());
-  }
-  if (code != 0) return fmt::format("gnuplot could not draw the curves; what it says is in '{}'", output.string());
-  fs::remove(output, ignored);
-  return "";
+  if (any) return draw_picture(paths.folder, "curves", curve_script(comparison));
+  std::error_code ignored;
+  fs::remove(paths.folder / "curves.svg", ignored);  // one of older numbers would be worse than none
+  return "no run finished, so there are no curves";
 }
 
 std::string run_name(const std::string& label, std::uint64_t seed) { return fmt::format("{}-{}", label, seed); }
 
-}  // namespace
+ComparisonPaths paths_of(const CompareRequest& request) {
+  return {request.out ? fs::path(*request.out) : fs::path("runs") / ("compare-" + request.task)};
+}
 
-int compare_command(const CompareRequest& request) {
+std::vector<Variant> resolve_variants(const CompareRequest& request) {
   if (request.algorithms.empty()) {
     throw UserError("compare needs algorithms, as in --algos a,b; there are: {}", algorithm_names());
   }
   std::vector<Variant> variants;
   for (const std::string& label : split(request.algorithms, ',')) variants.push_back(resolve_variant(label, request));
   check_variants(variants);
+  return variants;
+}
 
-  const ComparisonPaths paths{request.out ? fs::path(*request.out) : fs::path("runs") / ("compare-" + request.task)};
+}  // namespace
+
+std::vector<PendingRun> pending_runs(const CompareRequest& request) {
+  std::vector<PendingRun> result;
+  const ComparisonPaths paths = paths_of(request);
+  check_folder(paths, request.task);
+  for (const Variant& variant : resolve_variants(request)) {
+    for (const Configuration& configuration : variant.configurations) {
+      const Plan plan = plan_run(RunPaths{paths.folder / run_name(variant.label, configuration.seed)}, configuration);
+      const int left = configuration.settings.iterations - plan.done;
+      if (plan.begin != Begin::kFinished) result.push_back({variant.label, configuration, left});
+    }
+  }
+  return result;
+}
+
+int threads_of_each(int jobs, int runs) {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / std::max(1, std::min(jobs, runs)));
+}
+
+CompareResult run_comparison(const CompareRequest& request) {
+  const std::vector<Variant> variants = resolve_variants(request);
+  const ComparisonPaths paths = paths_of(request);
   check_folder(paths, request.task);
   const FolderLock lock(paths.folder);
   check_folder(paths, request.task);  // another process may have filled it in between
@@ -260,13 +273,14 @@ int compare_command(const CompareRequest& request) {
   }
   write_marker(paths, request);
 
-  Comparison comparison;
+  CompareResult outcome;
+  Comparison& comparison = outcome.comparison;
   const Settings& settings = variants.front().configurations.front().settings;
   comparison.task = request.task;
   comparison.costs = settings.costs;
   comparison.limits = settings.limits;
   comparison.jobs = std::min(request.jobs, static_cast<int>(plans.size()));
-  comparison.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / comparison.jobs);
+  comparison.threads = request.threads.value_or(threads_of_each(request.jobs, static_cast<int>(plans.size())));
 
   // Seed by seed, so that a comparison that is stopped has as many seeds of one algorithm as of another.
   std::vector<ChildRun> children;
@@ -296,12 +310,11 @@ int compare_command(const CompareRequest& request) {
              comparison.threads == 1 ? "" : "s");
   const ChildRunsResult result = run_children(children, comparison.jobs, finished_before);
   if (result.stopped != 0) {
-    fmt::print(stderr, "stopped; the same command goes on where it was\n");
-    return 128 + result.stopped;
+    outcome.stopped = result.stopped;
+    return outcome;
   }
   for (std::size_t i = 0; i < children.size(); ++i) problems[children[i].name] = result.outcomes[i].problem;
 
-  bool failed = false;
   for (const Variant& variant : variants) {
     const Configuration& first = variant.configurations.front();
     ComparedAlgorithm algorithm{variant.label, first.algorithm, first.preset, {}};
@@ -314,21 +327,30 @@ int compare_command(const CompareRequest& request) {
         if (run.log.size() > iterations) run.log.resize(iterations);
         if (run.log.size() < iterations) run.problem = fmt::format("its log has only {} whole lines", run.log.size());
       }
-      failed = failed || !run.problem.empty();
+      outcome.failed = outcome.failed || !run.problem.empty();
       algorithm.runs.push_back(std::move(run));
     }
     comparison.algorithms.push_back(std::move(algorithm));
   }
 
   const std::string trouble = write_curves(paths, comparison);
-  std::string table = comparison_markdown(comparison);
-  if (trouble.empty()) table += "\n![learning curves](curves.svg)\n";
-  const std::string json = comparison_json(comparison).dump();
-  write_file_atomically(paths.table(), table);
-  write_file_atomically(paths.json(), json + "\n");
-  fmt::print("{}", request.json ? json + "\n" : table);
+  outcome.table = comparison_markdown(comparison);
+  if (trouble.empty()) outcome.table += "\n![learning curves](curves.svg)\n";
+  outcome.json = comparison_json(comparison).dump();
+  write_file_atomically(paths.table(), outcome.table);
+  write_file_atomically(paths.json(), outcome.json + "\n");
   if (!trouble.empty()) fmt::print(stderr, "{}\n", trouble);
-  return failed ? 1 : 0;
+  return outcome;
+}
+
+int compare_command(const CompareRequest& request) {
+  const CompareResult result = run_comparison(request);
+  if (result.stopped != 0) {
+    fmt::print(stderr, "stopped; the same command goes on where it was\n");
+    return 128 + result.stopped;
+  }
+  fmt::print("{}", request.json ? result.json + "\n" : result.table);
+  return result.failed ? 1 : 0;
 }
 
 }  // namespace cgpo

@@ -7,7 +7,9 @@
 #include <limits>
 #include <optional>
 
+#include "cgpo/run/gnuplot.hpp"
 #include "cgpo/run/progress.hpp"
+#include "cgpo/run/table.hpp"
 #include "cgpo/run/training.hpp"
 
 namespace cgpo {
@@ -165,54 +167,7 @@ std::vector<Variation> variations(const Comparison& comparison) {
   return result;
 }
 
-std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
-  const auto line = [](const std::vector<std::string>& cells) {
-    std::string text = "|";
-    for (const std::string& cell : cells) text += " " + cell + " |";
-    return text + "\n";
-  };
-  std::string text = line(rows.front()) + line(std::vector<std::string>(rows.front().size(), "---"));
-  for (std::size_t i = 1; i < rows.size(); ++i) text += line(rows[i]);
-  return text;
-}
-
 std::string limit_text(double limit) { return std::isfinite(limit) ? fmt::format(" ≤ {:g}", limit) : ", no limit"; }
-
-std::string main_table(const Comparison& comparison) {
-  std::vector<std::string> head = {"algorithm", "seeds", "return"};
-  for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
-    head.push_back(comparison.costs[i] + limit_text(comparison.limits[i]));
-  }
-  head.push_back("feasible at the end");
-  for (const MetricColumn& column : metric_columns()) head.push_back(column.title);
-  head.insert(head.end(), {"steps", "seconds"});
-  std::vector<std::vector<std::string>> rows = {head};
-  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
-    const std::vector<const ComparedRun*> runs = finished_runs(algorithm);
-    const auto last = [&](const std::function<double(const LogEntry&)>& value) {
-      return over_seeds(algorithm, [&](const ComparedRun& run) { return value(run.log.back()); });
-    };
-    const std::size_t all = algorithm.runs.size();
-    std::vector<std::string> row = {
-        algorithm.label, runs.size() == all ? fmt::format("{}", all) : fmt::format("{} of {}", runs.size(), all)};
-    row.push_back(number_text(last([](const LogEntry& entry) { return entry.report.return_mean; })));
-    for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
-      row.push_back(number_text(last([i](const LogEntry& entry) { return element(entry.report.costs, i); })));
-    }
-    const auto feasible =
-        std::count_if(runs.begin(), runs.end(), [](const auto* run) { return is_feasible(run->log.back().report); });
-    row.push_back(runs.empty() ? "—" : fmt::format("{} of {}", feasible, runs.size()));
-    for (const MetricColumn& column : metric_columns()) {
-      row.push_back(metric_text(metric_over_seeds(algorithm, column, comparison.settings), column, runs.size()));
-    }
-    const SeedMean steps = last([](const LogEntry& entry) { return static_cast<double>(entry.report.steps); });
-    const SeedMean seconds = last([](const LogEntry& entry) { return entry.seconds; });
-    row.push_back(steps.count == 0 ? "—" : format_rate(steps.mean));
-    row.push_back(seconds.count == 0 ? "—" : fmt::format("{:.3g}", seconds.mean));
-    rows.push_back(row);
-  }
-  return markdown_table(rows);
-}
 
 std::string variation_table(const Comparison& comparison) {
   std::vector<std::string> head = {"metric", "setting"};
@@ -287,13 +242,43 @@ std::string shown_range(const Comparison& comparison, std::size_t signal) {
   return std::isfinite(room) ? fmt::format("[{}:{}]", low - room, high + room) : "[*:*]";
 }
 
-std::string quoted(const std::string& text) {  // for gnuplot
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
-  return result + "'";
-}
-
 }  // namespace
+
+std::string comparison_table(const Comparison& comparison) {
+  std::vector<std::string> head = {"algorithm", "seeds", "return"};
+  for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
+    head.push_back(comparison.costs[i] + limit_text(comparison.limits[i]));
+  }
+  head.push_back("feasible at the end");
+  for (const MetricColumn& column : metric_columns()) head.push_back(column.title);
+  head.insert(head.end(), {"steps", "seconds"});
+  std::vector<std::vector<std::string>> rows = {head};
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    const std::vector<const ComparedRun*> runs = finished_runs(algorithm);
+    const auto last = [&](const std::function<double(const LogEntry&)>& value) {
+      return over_seeds(algorithm, [&](const ComparedRun& run) { return value(run.log.back()); });
+    };
+    const std::size_t all = algorithm.runs.size();
+    std::vector<std::string> row = {
+        algorithm.label, runs.size() == all ? fmt::format("{}", all) : fmt::format("{} of {}", runs.size(), all)};
+    row.push_back(number_text(last([](const LogEntry& entry) { return entry.report.return_mean; })));
+    for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
+      row.push_back(number_text(last([i](const LogEntry& entry) { return element(entry.report.costs, i); })));
+    }
+    const auto feasible =
+        std::count_if(runs.begin(), runs.end(), [](const auto* run) { return is_feasible(run->log.back().report); });
+    row.push_back(runs.empty() ? "—" : fmt::format("{} of {}", feasible, runs.size()));
+    for (const MetricColumn& column : metric_columns()) {
+      row.push_back(metric_text(metric_over_seeds(algorithm, column, comparison.settings), column, runs.size()));
+    }
+    const SeedMean steps = last([](const LogEntry& entry) { return static_cast<double>(entry.report.steps); });
+    const SeedMean seconds = last([](const LogEntry& entry) { return entry.seconds; });
+    row.push_back(steps.count == 0 ? "—" : format_rate(steps.mean));
+    row.push_back(seconds.count == 0 ? "—" : fmt::format("{:.3g}", seconds.mean));
+    rows.push_back(row);
+  }
+  return markdown_table(rows);
+}
 
 std::string comparison_markdown(const Comparison& comparison) {
   std::string text = fmt::format(
@@ -302,7 +287,7 @@ std::string comparison_markdown(const Comparison& comparison) {
       "runs share the cores: the last call of `compare` ran {} at a time, with {} thread{} each.\n\n",
       comparison.task, describe(comparison.settings), comparison.jobs, comparison.threads,
       comparison.threads == 1 ? "" : "s");
-  text += main_table(comparison);
+  text += comparison_table(comparison);
   text += "\nEach setting of the metrics halved and doubled; after each value its rank in the row.\n\n";
   text += variation_table(comparison);
   std::string failed;
@@ -397,8 +382,7 @@ std::string curve_csv(const Comparison& comparison, const ComparedAlgorithm& alg
 }
 
 std::string curve_script(const Comparison& comparison) {
-  static const std::vector<std::string> colours = {"#1f6fb4", "#d95f02", "#1b9e77", "#7b3294", "#c51b7d",
-                                                   "#8c510a", "#666666", "#e6ab02", "#01665e", "#e31a1c"};
+  const std::vector<std::string>& colours = line_colours();
   const std::size_t signals = 1 + comparison.costs.size();
   std::string text = fmt::format(
       "# `gnuplot curves.gnuplot`, in this folder, draws curves.svg: mean over the seeds with its 95 % interval.\n"

@@ -38,6 +38,8 @@ struct Comparison {
   std::vector<ComparedAlgorithm> algorithms;
 };
 
+// A line an algorithm, as Markdown.
+std::string comparison_table(const Comparison& comparison);
 // Both tables with the settings they were made with, and what failed.
 std::string comparison_markdown(const Comparison& comparison);
 Json comparison_json(const Comparison& comparison);

@@ -42,6 +42,27 @@ Json describe(const TaskSpec& spec) {
   return task;
 }
 
+// What an outside simulator is, only itself can say.
+Json describe(const TaskEntry& entry) {
+  Json task;
+  task["name"] = entry.name;
+  task["summary"] = entry.summary;
+  task["needs"] = entry.needs;
+  for (const char* unknown : {"observations", "actions", "horizon", "substeps", "dt"}) task[unknown] = nullptr;
+  task["costs"] = Json::array();
+  task["differentiable"] = false;
+  return task;
+}
+
+std::string describe_options(const TaskEntry& entry) {
+  std::string text;
+  for (const TaskOption& option : entry.options) {
+    const Value standard = std::visit([](const auto& held) { return Value{held}; }, option.standard);
+    text += fmt::format("  task.{} = {}  # {}\n", option.name, format_value(standard), option.help);
+  }
+  return text;
+}
+
 std::string describe_costs(const TaskSpec& spec) {
   std::string text;
   for (const CostSpec& cost : spec.costs) {
@@ -73,7 +94,8 @@ int tasks_command(bool json) {
     Json result;
     result["tasks"] = Json::array();
     for (const TaskEntry& entry : task_registry())
-      result["tasks"].push_back(describe(make_task_by_name(entry.name)->spec()));
+      result["tasks"].push_back(entry.needs.empty() ? describe(make_task_by_name(entry.name)->spec())
+                                                    : describe(entry));
     fmt::print("{}\n", result.dump());
     return 0;
   }
@@ -81,6 +103,11 @@ int tasks_command(bool json) {
       {"task", "observations", "actions", "horizon", "substeps", "dt", "derivatives", "costs and limits"}};
   std::string notes;
   for (const TaskEntry& entry : task_registry()) {
+    if (!entry.needs.empty()) {
+      rows.push_back({entry.name, "?", "?", "?", "?", "?", "no", "as the simulator says"});
+      notes += fmt::format("\n{}: {}\n{}", entry.name, entry.summary, describe_options(entry));
+      continue;
+    }
     const std::shared_ptr<const Task> task = make_task_by_name(entry.name);
     const TaskSpec& spec = task->spec();
     rows.push_back({spec.name, std::to_string(spec.observations), std::to_string(spec.actions),
@@ -90,10 +117,7 @@ int tasks_command(bool json) {
     notes += fmt::format("\n{}: {}\n", spec.name, spec.summary);
     notes += describe_unconstrained(spec);
     for (const auto& [key, value] : spec.defaults) notes += fmt::format("  {} = {}\n", key, value);
-    for (const TaskOption& option : entry.options) {
-      const Value standard = std::visit([](const auto& held) { return Value{held}; }, option.standard);
-      notes += fmt::format("  task.{} = {}  # {}\n", option.name, format_value(standard), option.help);
-    }
+    notes += describe_options(entry);
   }
   print_table(rows);
   fmt::print("{}", notes);

@@ -32,6 +32,10 @@ std::string Progress::line(const LogEntry& entry, double steps_per_second) const
   }
   if (report.radius) text += fmt::format("  radius {:.2e}", *report.radius);
   if (!report.update_case.empty()) text += fmt::format("  {}", report.update_case);
+  if (report.world) {
+    text += fmt::format("  model error {:.2g}, {:.2g} after a window", report.world->state_error,
+                        report.world->window_error);
+  }
   const double session = std::chrono::duration<double>(Clock::now() - begin_).count();
   const int left = iterations_ - report.iteration - 1;
   text += fmt::format("  {} steps/s  {} left", format_rate(steps_per_second), format_duration(session / shown_ * left));

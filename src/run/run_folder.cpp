@@ -79,6 +79,7 @@ RunFolder::RunFolder(const fs::path& folder, FolderMode mode)
 void RunFolder::begin(const Configuration& configuration) const {
   // Checkpoints first: a configuration must never stand beside those of another run.
   for (const fs::path& path : {paths_.checkpoint(), paths_.best(), paths_.log(), paths_.timing()}) fs::remove(path);
+  fs::remove_all(paths_.data());
   write_configuration(configuration);
   write_file_atomically(paths_.version(), fmt::format("{}\n", kVersion));
   for (const fs::path& path : {paths_.log(), paths_.timing()}) write_file_atomically(path, "");

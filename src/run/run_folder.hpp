@@ -21,6 +21,7 @@ struct RunPaths {
   std::filesystem::path timing() const { return folder / "timing.jsonl"; }
   std::filesystem::path checkpoint() const { return folder / "checkpoint.safetensors"; }  // after the last iteration
   std::filesystem::path best() const { return folder / "best.safetensors"; }              // best feasible policy so far
+  std::filesystem::path data() const { return folder / "data"; }  // a folder: what some algorithms learned from
   std::filesystem::path lock() const { return folder / ".lock"; }
 };
 

@@ -30,6 +30,40 @@ std::optional<double> read_optional(const Json& line, const char* name) {
   return found == line.end() ? std::nullopt : std::optional(read_number(*found));
 }
 
+Json to_json(const WorldReport& world) {
+  Json result;
+  result["state_error"] = world.state_error;
+  result["signal_errors"] = world.signal_errors;
+  result["window_error"] = world.window_error;
+  result["spread"] = world.spread;
+  result["training_loss"] = world.training_loss;
+  result["minibatches"] = world.minibatches;
+  result["transitions"] = world.transitions;
+  result["model_share"] = world.model_share;
+  result["return_windows"] = world.return_windows;
+  result["costs_windows"] = world.costs_windows;
+  result["return_episodes"] = world.return_episodes;
+  result["costs_episodes"] = world.costs_episodes;
+  return result;
+}
+
+WorldReport world_from_json(const Json& line) {
+  WorldReport world;
+  world.state_error = read_number(line.at("state_error"));
+  world.signal_errors = read_numbers(line, "signal_errors");
+  world.window_error = read_number(line.at("window_error"));
+  world.spread = read_number(line.at("spread"));
+  world.training_loss = read_number(line.at("training_loss"));
+  world.minibatches = line.at("minibatches").get<int>();
+  world.transitions = line.at("transitions").get<std::int64_t>();
+  world.model_share = read_number(line.at("model_share"));
+  world.return_windows = read_number(line.at("return_windows"));
+  world.costs_windows = read_numbers(line, "costs_windows");
+  world.return_episodes = read_number(line.at("return_episodes"));
+  world.costs_episodes = read_numbers(line, "costs_episodes");
+  return world;
+}
+
 double milliseconds(double seconds) { return std::round(seconds * 1e3) * 1e-3; }
 
 }  // namespace
@@ -68,6 +102,7 @@ Json to_json(const LogEntry& entry) {
   if (!report.critic_losses.empty()) line["critic_losses"] = report.critic_losses;
   if (!report.critic_explained.empty()) line["critic_explained"] = report.critic_explained;
   if (!report.critic_cosines.empty()) line["critic_cosines"] = report.critic_cosines;
+  if (report.world) line["world"] = to_json(*report.world);
   if (!report.warning.empty()) line["warning"] = report.warning;
   return line;
 }
@@ -109,6 +144,7 @@ LogEntry from_json(const Json& line) {
   report.critic_losses = read_numbers(line, "critic_losses");
   report.critic_explained = read_numbers(line, "critic_explained");
   report.critic_cosines = read_numbers(line, "critic_cosines");
+  if (const auto world = line.find("world"); world != line.end()) report.world = world_from_json(*world);
   report.warning = line.value("warning", "");
   return entry;
 }

@@ -19,4 +19,15 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
+std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
+  const auto line = [](const std::vector<std::string>& cells) {
+    std::string text = "|";
+    for (const std::string& cell : cells) text += " " + cell + " |";
+    return text + "\n";
+  };
+  std::string text = line(rows.front()) + line(std::vector<std::string>(rows.front().size(), "---"));
+  for (std::size_t i = 1; i < rows.size(); ++i) text += line(rows[i]);
+  return text;
+}
+
 }  // namespace cgpo

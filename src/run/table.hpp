@@ -1,4 +1,4 @@
-// Tables on standard output.
+// Tables for people.
 #pragma once
 
 #include <string>
@@ -6,8 +6,11 @@
 
 namespace cgpo {
 
-// Rows of equal length, the first one the headings. Columns are as wide as their widest cell; the last one ends where
-// it ends.
+// Prints rows of equal length, the first one the headings. Columns are as wide as their widest cell; the last one ends
+// where it ends.
 void print_table(const std::vector<std::vector<std::string>>& rows);
+
+// The same as Markdown.
+std::string markdown_table(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace cgpo

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/run/program_name.hpp"
 
 namespace cgpo {
 namespace {
@@ -52,7 +53,7 @@ void start_from(Algorithm& algorithm, const Configuration& configuration) {
 }
 
 Training::Training(std::unique_ptr<Algorithm> algorithm, const Configuration& configuration, const RunFolder& folder)
-    : algorithm_(std::move(algorithm)), configuration_(configuration), paths_(folder.paths()) {}
+    : algorithm_(std::move(algorithm)), configuration_(configuration), paths_(folder.paths()), data_(paths_.data()) {}
 
 Training Training::start(std::unique_ptr<Algorithm> algorithm, const Configuration& configuration,
                          const RunFolder& folder) {
@@ -66,7 +67,9 @@ Training Training::resume(std::unique_ptr<Algorithm> algorithm, const Configurat
                           const RunFolder& folder) {
   Training training(std::move(algorithm), configuration, folder);
   const RunPaths& paths = training.paths_;
-  load_into(*training.algorithm_, read_checkpoint(paths.checkpoint(), configuration), paths.checkpoint());
+  const Tensors checkpoint = read_checkpoint(paths.checkpoint(), configuration);
+  training.data_.load(*training.algorithm_, static_cast<int>(checkpoint.integer("iteration")));
+  load_into(*training.algorithm_, checkpoint, paths.checkpoint());
   training.take_state();
 
   const int done = training.iteration();
@@ -109,6 +112,12 @@ void Training::keep_if_best(const IterationReport& report) {
   write_tensors(paths_.best(), best);
 }
 
+void Training::write_checkpoint() {
+  data_.write();
+  write_tensors(paths_.checkpoint(), state_);
+  data_.remove_before(algorithm_->first_data_needed());
+}
+
 TrainingResult Training::run(Progress& progress, const std::atomic<int>& stop) {
   const int iterations = configuration_.settings.iterations;
   const double seconds_before = last_ ? last_->seconds : 0.0;
@@ -119,6 +128,7 @@ TrainingResult Training::run(Progress& progress, const std::atomic<int>& stop) {
     for (const std::filesystem::path& path : {paths_.log(), paths_.timing()}) {
       if (std::error_code ignored; std::filesystem::exists(path, ignored)) cut_lines(path, iteration());
     }
+    data_.cut(iteration());
     LineFile log(paths_.log());
     LineFile timing(paths_.timing());
     Clock::time_point iteration_begin = begin;
@@ -127,7 +137,16 @@ TrainingResult Training::run(Progress& progress, const std::atomic<int>& stop) {
     int saved = iteration();
     while (iteration() < iterations && stop == 0) {
       const std::int64_t steps = last_ ? last_->report.steps : 0;
-      LogEntry entry{algorithm_->iterate(), 0.0};
+      LogEntry entry;
+      try {
+        entry.report = algorithm_->iterate();
+      } catch (const UserError& error) {  // state_ is from before it
+        progress.finish();
+        if (saved != iteration()) write_checkpoint();
+        throw UserError("{}; the run is kept as it was after {} iteration{}: `{} train {} --resume --out {}` goes on",
+                        error.what(), iteration(), iteration() == 1 ? "" : "s", program_name(), configuration_.task,
+                        paths_.folder.string());
+      }
       const Clock::time_point iterated = Clock::now();
       entry.seconds = seconds_before + seconds_between(begin, iterated);
       const double seconds = seconds_between(iteration_begin, iterated);
@@ -137,9 +156,10 @@ TrainingResult Training::run(Progress& progress, const std::atomic<int>& stop) {
       timing.append(to_json(TimingEntry{entry.report.iteration, seconds, seconds_writing,
                                         static_cast<double>(entry.report.steps - steps) / seconds}));
       take_state();
+      data_.add(iteration() - 1, algorithm_->take_new_data());
       const bool last_one = iteration() >= iterations || stop != 0;
       if (last_one || seconds_between(written, Clock::now()) >= kSecondsBetweenCheckpoints) {
-        write_tensors(paths_.checkpoint(), state_);
+        write_checkpoint();
         written = Clock::now();
         saved = iteration();
       }
@@ -151,7 +171,7 @@ TrainingResult Training::run(Progress& progress, const std::atomic<int>& stop) {
       result.steps_per_second = static_cast<double>(last_->report.steps - steps_before) / session;
       progress.show(*last_, result.steps_per_second);
     }
-    if (saved != iteration()) write_tensors(paths_.checkpoint(), state_);  // stopped just after the test above
+    if (saved != iteration()) write_checkpoint();  // stopped just after the test above
   }
   progress.finish();
   result.iterations = iteration();

@@ -1,7 +1,8 @@
 // The training loop: iterate, log, keep. Nothing here knows which algorithm it runs.
 //
 // After every iteration, in this order: best.safetensors if the iteration showed a better feasible policy, one line of
-// log.jsonl, and, once a second and at the end, checkpoint.safetensors. Whenever the process dies, the folder holds a
+// log.jsonl, and, once a second and at the end, what the algorithm learned from (run_data.hpp) and
+// checkpoint.safetensors. Whenever the process dies, the folder holds a
 // whole checkpoint, a best policy that is at least as new and a log that is at least as long; resuming cuts the log and
 // repeats the rest bit for bit.
 #pragma once
@@ -12,6 +13,7 @@
 
 #include "cgpo/algorithms/algorithm.hpp"
 #include "cgpo/run/progress.hpp"
+#include "cgpo/run/run_data.hpp"
 #include "cgpo/run/run_folder.hpp"
 #include "cgpo/run/run_log.hpp"
 
@@ -35,17 +37,20 @@ class Training {
 
   int iteration() const { return algorithm_->iteration(); }
   // Cuts the logs back to the checkpoint, then iterates until the configuration's iterations are done, or `stop` is not
-  // 0 at the end of one.
+  // 0 at the end of one. If an iteration fails by the user's simulator, a checkpoint of the iterations before it is
+  // written and UserError thrown on.
   TrainingResult run(Progress& progress, const std::atomic<int>& stop);
 
  private:
   Training(std::unique_ptr<Algorithm> algorithm, const Configuration& configuration, const RunFolder& folder);
   void take_state();  // the algorithm's, into state_
   void keep_if_best(const IterationReport& report);
+  void write_checkpoint();
 
   std::unique_ptr<Algorithm> algorithm_;
   Configuration configuration_;
   const RunPaths paths_;
+  RunData data_;
   Tensors state_;  // as it was before the iteration that runs
   std::optional<LogEntry> last_;
   std::optional<double> best_return_;

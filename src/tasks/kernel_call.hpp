@@ -5,26 +5,6 @@
 
 namespace cgpo {
 
-// Rows that live within one call of a simulator, cut from the thread's memory.
-template <class Real>
-class ScratchRows {
- public:
-  ScratchRows(SimulatorScratch<Real>& scratch, int rows, int lanes) : stride_(padded_stride<Real>(lanes)) {
-    const auto size = static_cast<std::size_t>(rows * stride_);
-    if (scratch.values.size() < size) scratch.values.resize(size);
-    next_ = scratch.values.data();
-  }
-  Rows<Real> take(int rows) {
-    const Rows<Real> taken(next_, stride_);
-    next_ += rows * stride_;
-    return taken;
-  }
-
- private:
-  std::ptrdiff_t stride_;
-  Real* next_;
-};
-
 template <class Real>
 class KernelCall {
  public:

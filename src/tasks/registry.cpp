@@ -6,6 +6,7 @@
 #include "cgpo/base/text.hpp"
 #include "cgpo/tasks/ant.hpp"
 #include "cgpo/tasks/cartpole.hpp"
+#include "cgpo/tasks/external.hpp"
 #include "cgpo/tasks/function.hpp"
 #include "cgpo/tasks/halfcheetah.hpp"
 #include "cgpo/tasks/reacher.hpp"
@@ -16,7 +17,7 @@ namespace cgpo {
 std::vector<TaskEntry>& task_registry() {
   static std::vector<TaskEntry> entries = {function_entry(), function_floor_entry(), cartpole_entry(),
                                            reacher_entry(),  halfcheetah_entry(),    ant_entry(),
-                                           swimmer_entry()};
+                                           swimmer_entry(),  external_entry()};
   return entries;
 }
 

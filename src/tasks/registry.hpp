@@ -15,6 +15,8 @@ struct TaskEntry {
   std::string name;
   std::vector<TaskOption> options;
   std::function<std::shared_ptr<const Task>(const TaskOptions&)> make;
+  std::string needs = {};    // an option without which there is no task, and so no spec; empty: there is none
+  std::string summary = {};  // of such a task
 };
 
 // The tasks of this program, in the order in which they are listed. A program of one's own adds to it before it parses

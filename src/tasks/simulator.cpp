@@ -5,6 +5,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/graph/differentiate.hpp"
 #include "cgpo/tasks/kernel_call.hpp"
+#include "cgpo/tasks/outside.hpp"
 
 namespace cgpo {
 namespace {
@@ -68,6 +69,25 @@ Graph outcome_adjoint_graph(const Task& task, const std::vector<int>& costs) {
 }
 
 template <class Real>
+void Simulator<Real>::start(const EpisodeStarts& starts, Rows<Real> state, int lanes,
+                            SimulatorScratch<Real>& scratch) const {
+  const auto states = static_cast<std::size_t>(task_->spec().states);
+  scratch.start.resize(states);
+  for (int lane = 0; lane < lanes; ++lane) {
+    const int environment = starts.environment + lane;
+    RandomStream random(starts.seed, starts.purpose, starts.iteration,
+                        starts.first_stream + static_cast<std::uint32_t>(environment));
+    // Step 1 of the first environment: a stream that no reset draws from, since those are step 0.
+    const BatchPlace place{
+        .environment = environment,
+        .environments = starts.environments,
+        .common = RandomStream(starts.seed, starts.purpose, starts.iteration, starts.first_stream, /*step=*/1)};
+    task_->reset_in_batch(random, place, scratch.start);
+    for (std::size_t i = 0; i < states; ++i) state.row(static_cast<int>(i))[lane] = static_cast<Real>(scratch.start[i]);
+  }
+}
+
+template <class Real>
 bool Simulator<Real>::stops_at_end(int k) const {
   const TaskSpec& spec = task_->spec();
   if (k == 0) return spec.reward_stops_at_end;
@@ -119,6 +139,8 @@ void ObservationKernels<Real>::push(Rows<const Real> state, Rows<const Real> tan
 template <class Real>
 std::unique_ptr<Simulator<Real>> make_simulator(std::shared_ptr<const Task> task, std::vector<int> costs,
                                                 Backend backend) {
+  if (task->find_outside() != nullptr)
+    return std::make_unique<OutsideSimulator<Real>>(std::move(task), std::move(costs), backend);
   if (task->is_black_box())
     return std::make_unique<BlackBoxSimulator<Real>>(std::move(task), std::move(costs), backend);
   if (task->has_substep()) return std::make_unique<SubstepSimulator<Real>>(std::move(task), std::move(costs), backend);

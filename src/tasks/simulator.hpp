@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cgpo/base/aligned.hpp"
+#include "cgpo/base/random.hpp"
 #include "cgpo/base/rows.hpp"
 #include "cgpo/kernel/kernel.hpp"
 #include "cgpo/tasks/task.hpp"
@@ -19,6 +20,37 @@ struct SimulatorScratch {
   std::vector<const Real*> inputs;
   std::vector<Real*> outputs;
   AlignedVector<Real> values;  // what lives within one call
+  std::vector<double> start;   // one start state
+};
+
+// Rows that live within one call of a simulator, cut from the thread's memory.
+template <class Real>
+class ScratchRows {
+ public:
+  ScratchRows(SimulatorScratch<Real>& scratch, int rows, int lanes) : stride_(padded_stride<Real>(lanes)) {
+    const auto size = static_cast<std::size_t>(rows * stride_);
+    if (scratch.values.size() < size) scratch.values.resize(size);
+    next_ = scratch.values.data();
+  }
+  Rows<Real> take(int rows) {
+    const Rows<Real> taken(next_, stride_);
+    next_ += rows * stride_;
+    return taken;
+  }
+
+ private:
+  std::ptrdiff_t stride_;
+  Real* next_;
+};
+
+// Which episodes the lanes of a block begin. Environment i of the batch draws from stream first_stream + i.
+struct EpisodeStarts {
+  std::uint64_t seed = 0;
+  Purpose purpose = Purpose::kReset;
+  std::uint32_t iteration = 0;
+  std::uint32_t first_stream = 0;
+  int environment = 0;   // of the batch, that lane 0 is
+  int environments = 1;  // of the whole batch
 };
 
 // Signals are the reward (0) and the chosen costs (1 … m). Rows are indexed as written; columns are environments.
@@ -32,6 +64,7 @@ struct StepBatch {
   Real* reward_paper;       // one row
   Real* ended;              // one row, 1 or 0
   Rows<Real> inner = {};    // [inner_rows()], the states between substeps, for pull_back; none: they are not kept
+  int environment = 0;      // of the batch, that lane 0 is: for simulators that keep the state of each to themselves
 };
 
 // For every signal k the adjoint of L_k with respect to the step's results goes in, with respect to its inputs comes
@@ -76,6 +109,8 @@ class Simulator {
   void observe(Rows<const Real> state, Rows<Real> observation, int lanes, SimulatorScratch<Real>& scratch) const {
     observation_.observe(state, observation, lanes, scratch);
   }
+  // Begins an episode in every lane: its start state, by the task's own reset unless the simulator has another way.
+  virtual void start(const EpisodeStarts& starts, Rows<Real> state, int lanes, SimulatorScratch<Real>& scratch) const;
   virtual void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
   virtual bool differentiable() const = 0;
   virtual int inner_rows() const { return 0; }

@@ -99,6 +99,7 @@ class BlackBox {
 };
 
 struct Robot;
+class OutsideEnvironments;
 
 class Task {
  public:
@@ -124,6 +125,8 @@ class Task {
   // A task whose step is not a graph makes its simulator here.
   virtual bool is_black_box() const { return false; }
   virtual std::unique_ptr<BlackBox> make_black_box() const { return nullptr; }
+  // A task that is simulated outside (outside.hpp): its environments.
+  virtual OutsideEnvironments* find_outside() const { return nullptr; }
   // The robot behind the task, if there is one.
   virtual const Robot* find_robot() const { return nullptr; }
   // Of both kinds, what follows from a step: (state, action, next state) → StepLayout.

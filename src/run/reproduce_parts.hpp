@@ -1,0 +1,73 @@
+// What several reproductions need: trainings with settings of their own, comparisons as pieces, numbers in JSON.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/run/compare_command.hpp"
+#include "cgpo/run/configuration.hpp"
+#include "cgpo/run/reproduce.hpp"
+#include "cgpo/studies/summary.hpp"
+
+namespace cgpo {
+
+// Of a task with these KEY=VALUE settings.
+Configuration study_configuration(const std::string& task, const std::vector<std::string>& sets,
+                                  const std::string& algorithm = "cgpo", const std::string& preset = "best");
+AlgorithmContext context_of(const Configuration& configuration, ThreadPool& pool);
+
+double seconds_of(const std::function<void()>& work);
+// Of one iteration, after one that is not timed.
+double seconds_of_iteration(const Configuration& configuration, int threads);
+
+// A comparison in its own folder below the reproduction's. `result` is filled when the piece has been made.
+struct ComparisonPiece {
+  Piece piece;
+  std::shared_ptr<CompareResult> result;
+};
+ComparisonPiece comparison_piece(const ReproduceContext& context, const std::string& folder, CompareRequest request);
+
+Json json_of(std::span<const double> values);        // what is not finite becomes null
+std::vector<double> numbers_of(const Json& values);  // and NaN again
+Json json_of(const Summary& summary);
+
+std::string short_number(double value);  // three digits; "—" if it is not finite
+std::string plus_minus(const Summary& summary);
+
+// A CSV with a line of headings; NaN as "nan".
+std::string csv_of(const std::vector<std::string>& head, const std::vector<std::vector<double>>& rows);
+// The beginning of every script: output, size, separators.
+std::string svg_header(const std::string& name, int width, int height);
+
+// A picture of several panels, each with lines from CSV files. Columns count from 1; without low and high there is no
+// band.
+struct Line {
+  std::string file;
+  int x = 1;
+  int y = 2;
+  int low = 0;
+  int high = 0;
+  std::string title;
+};
+struct Panel {
+  std::string title;
+  std::string x;
+  std::string y;
+  std::vector<Line> lines;
+  std::optional<double> limit = {};  // a dashed line
+  std::string settings = {};         // of gnuplot, for this panel only: "set logscale y"
+  std::string undo = {};
+};
+std::string panels_script(const std::string& name, const std::vector<Panel>& panels, int columns);
+
+// Returns, costs and radii of an algorithm's runs over its iterations, mean and 95 % interval over the seeds: steps,
+// then three columns each of the return, the first cost, the radius.
+std::string training_csv(const ComparedAlgorithm& algorithm);
+inline constexpr int kReturnColumn = 2;
+inline constexpr int kCostColumn = 5;
+inline constexpr int kRadiusColumn = 8;
+
+}  // namespace cgpo

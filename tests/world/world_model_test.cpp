@@ -1,0 +1,131 @@
+#include "cgpo/world/world_model.hpp"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace cgpo {
+namespace {
+
+constexpr TransitionShape kShape{2, 1, 2};
+
+// s' = A s + B a, r = s_0 − 2a, c = 100 + 5 s_1, with s and a in units of their own.
+std::vector<float> linear_system(int count, std::uint32_t stream) {
+  RandomStream random(1, Purpose::kTest, 0, stream);
+  std::vector<float> rows;
+  for (int i = 0; i < count; ++i) {
+    const double s0 = random.uniform(-10.0, 10.0);
+    const double s1 = random.uniform(2.0, 2.1);
+    const double a = random.uniform(-1.0, 1.0);
+    for (const double value :
+         {s0, s1, a, -0.1 * s0 + 3.0 * s1 + 0.5 * a, 0.001 * s0 - 0.2 * s1, s0 - 2.0 * a, 100.0 + 5.0 * s1}) {
+      rows.push_back(static_cast<float>(value));
+    }
+  }
+  return rows;
+}
+
+WorldSettings small() {
+  WorldSettings settings;
+  settings.hidden = {16};
+  settings.batch = 128;
+  settings.minibatches = 1500;
+  settings.first_fit = 1;
+  settings.learning_rate = 3e-3;
+  settings.patience = 1000;
+  return settings;
+}
+
+struct Fitted {
+  explicit Fitted(const WorldSettings& settings, int threads = 1)
+      : model(kShape, settings), training(kShape, 100'000), held_out(kShape, 100'000), pool(threads) {
+    model.initialise(5);
+    training.append(linear_system(4000, 0));
+    held_out.append(linear_system(500, 1));
+    model.observe(linear_system(4000, 0));
+    fit = model.fit(training, held_out, 5, 0, pool);
+  }
+  WorldModel<float> model;
+  TransitionStore training, held_out;
+  ThreadPool pool;
+  WorldFit fit;
+};
+
+TEST(WorldModel, FitsALinearSystem) {
+  const Fitted fitted(small());
+  EXPECT_LT(fitted.fit.held_out.state, 0.03);
+  ASSERT_EQ(fitted.fit.held_out.signals.size(), 2U);
+  for (const double error : fitted.fit.held_out.signals) EXPECT_LT(error, 0.03);
+  EXPECT_EQ(fitted.fit.held_out.samples, 500);
+  EXPECT_EQ(fitted.fit.held_out.spread, 0.0);  // one member
+}
+
+TEST(WorldModel, MembersDifferAndThreadsDoNotMatter) {
+  WorldSettings settings = small();
+  settings.members = 3;
+  settings.minibatches = 40;
+  const Fitted one(settings, 1);
+  const Fitted four(settings, 4);
+  EXPECT_GT(one.fit.held_out.spread, 0.0);
+  EXPECT_LT(one.fit.held_out.spread, 1.0);
+  for (int e = 0; e < 3; ++e) {
+    EXPECT_TRUE(std::ranges::equal(one.model.parameters(e), four.model.parameters(e)));
+    EXPECT_FALSE(std::ranges::equal(one.model.parameters(e), one.model.parameters((e + 1) % 3)));
+  }
+}
+
+// The same error, before and after statistics that are quite different.
+TEST(WorldModel, NewStatisticsDoNotChangePredictions) {
+  Fitted fitted(small());
+  const double before = fitted.fit.held_out.state * fitted.model.output_scale().std[0];
+  std::vector<float> far = linear_system(4000, 2);
+  for (float& value : far) value = 3.0F * value + 7.0F;
+  fitted.model.observe(far);
+  const WorldErrors after = fitted.model.errors(fitted.held_out);
+  EXPECT_LT(after.state * fitted.model.output_scale().std[0], 1.05 * before + 1e-4);
+  EXPECT_GT(fitted.model.output_scale().std[0], 1.5);
+}
+
+TEST(WorldModel, StopsEarlyAndGoesBackToTheBest) {
+  WorldSettings settings = small();
+  settings.learning_rate = 0.5;  // nothing can be learned at this rate
+  settings.check_every = 5;
+  settings.patience = 3;
+  WorldModel<float> untouched(kShape, settings);
+  untouched.initialise(5);
+  untouched.observe(linear_system(4000, 0));
+  const Fitted fitted(settings);
+  EXPECT_LT(fitted.fit.minibatches, 200);
+  EXPECT_LE(fitted.fit.held_out.state, 1.3);
+}
+
+TEST(WorldModel, ASignalThatHasStoppedIsNotLearned) {
+  WorldModel<float> model(kShape, small());
+  model.initialise(5);
+  std::vector<float> rows = linear_system(4000, 0);
+  for (std::size_t i = 0; i < rows.size(); i += 14) rows[i + 5] = NAN;  // every other reward
+  TransitionStore training(kShape, 100'000);
+  TransitionStore held_out(kShape, 100'000);
+  training.append(rows);
+  held_out.append(linear_system(500, 1));
+  model.observe(rows);
+  ThreadPool pool(1);
+  const WorldFit fit = model.fit(training, held_out, 5, 0, pool);
+  EXPECT_LT(fit.held_out.signals[0], 0.05);
+  EXPECT_LT(fit.held_out.state, 0.03);
+}
+
+TEST(WorldModel, SavedAndLoadedItGoesOnAsBefore) {
+  Fitted first(small());
+  Tensors tensors;
+  first.model.save(tensors, "world");
+  WorldModel<float> second(kShape, small());
+  second.load(tensors, "world");
+  first.model.observe(linear_system(100, 3));
+  second.observe(linear_system(100, 3));
+  first.model.fit(first.training, first.held_out, 5, 1, first.pool);
+  second.fit(first.training, first.held_out, 5, 1, first.pool);
+  EXPECT_TRUE(std::ranges::equal(first.model.parameters(0), second.parameters(0)));
+}
+
+}  // namespace
+}  // namespace cgpo

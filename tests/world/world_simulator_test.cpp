@@ -1,0 +1,176 @@
+// A learned model as a simulator: its derivatives, and windows inside it beside real episodes.
+#include "cgpo/world/world_simulator.hpp"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "cgpo/rollout/imagine.hpp"
+
+#include "probe_task.hpp"
+
+namespace cgpo {
+namespace {
+
+constexpr int kLanes = 3;
+
+// Networks that no fit has seen, with scales that are not 1.
+WorldModel<double> random_model(int members) {
+  WorldSettings settings;
+  settings.hidden = {7, 5};
+  settings.members = members;
+  WorldModel<double> model({3, 2, 3}, settings);
+  model.initialise(3);
+  RandomStream random(2, Purpose::kTest);
+  std::vector<float> rows;
+  for (int i = 0; i < 200; ++i) {
+    for (int j = 0; j < 11; ++j) rows.push_back(static_cast<float>((1.0 + j) * random.normal() + 0.3 * j));
+  }
+  model.observe(rows);
+  for (int e = 0; e < members; ++e) {
+    for (double& value : model.parameters(e)) value += 0.3 * random.normal();
+  }
+  return model;
+}
+
+class WorldDerivatives : public ::testing::TestWithParam<std::tuple<int, bool>> {};
+
+// L_k = Σ u_k·s' + v_k·o + w_k f_k of every lane, by central differences in every input.
+TEST_P(WorldDerivatives, AgreeWithCentralDifferences) {
+  const auto [members, kept] = GetParam();
+  const WorldModel<double> model = random_model(members);
+  const auto task = make_task(testing::ProbeTask{});
+  const WorldSimulator<double> simulator(*task, {0, 1}, model);
+  RandomStream random(4, Purpose::kTest);
+  SimulatorScratch<double> scratch;
+  const auto filled = [&](int rows) {
+    RowStore<double> store(rows, kLanes);
+    for (int i = 0; i < rows; ++i) {
+      for (int lane = 0; lane < kLanes; ++lane) store.view().row(i)[lane] = random.normal();
+    }
+    return store;
+  };
+  RowStore<double> state = filled(3);
+  RowStore<double> action = filled(2);
+  const RowStore<double> u = filled(9);
+  const RowStore<double> v = filled(9);
+  const RowStore<double> w = filled(3);
+  RowStore<double> inner(simulator.inner_rows(), kLanes);
+  const auto loss = [&](int k, int lane) {
+    RowStore<double> next(3, kLanes), observation(3, kLanes), signals(3, kLanes);
+    std::vector<double> paper(kLanes), ended(kLanes);
+    simulator.step({state.view(), action.view(), next.view(), observation.view(), signals.view(), paper.data(),
+                    ended.data(), inner.view()},
+                   kLanes, scratch);
+    double sum = w.view().row(k)[lane] * signals.view().row(k)[lane];
+    for (int i = 0; i < 3; ++i) {
+      sum += u.view().row(3 * k + i)[lane] * next.view().row(i)[lane];
+      sum += v.view().row(3 * k + i)[lane] * observation.view().row(i)[lane];
+    }
+    return sum;
+  };
+  loss(0, 0);  // fills inner
+  const RowStore<double> units = inner;
+  RowStore<double> state_adjoint(9, kLanes), action_adjoint(6, kLanes);
+  simulator.pull_back({.state = state.view(),
+                       .action = action.view(),
+                       .next_state_adjoint = u.view(),
+                       .observation_adjoint = v.view(),
+                       .weight = w.view(),
+                       .state_adjoint = state_adjoint.view(),
+                       .action_adjoint = action_adjoint.view(),
+                       .inner = kept ? units.view() : Rows<const double>()},
+                      kLanes, scratch);
+  constexpr double kStep = 1e-5;
+  for (int k = 0; k < 3; ++k) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      for (int i = 0; i < 5; ++i) {
+        double& input = i < 3 ? state.view().row(i)[lane] : action.view().row(i - 3)[lane];
+        const double middle = input;
+        input = middle + kStep;
+        const double above = loss(k, lane);
+        input = middle - kStep;
+        const double below = loss(k, lane);
+        input = middle;
+        const double found =
+            i < 3 ? state_adjoint.view().row(3 * k + i)[lane] : action_adjoint.view().row(2 * k + i - 3)[lane];
+        EXPECT_NEAR(found, (above - below) / (2.0 * kStep), 1e-7 * std::max(1.0, std::abs(found)));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, WorldDerivatives, ::testing::Combine(::testing::Values(1, 3), ::testing::Bool()));
+
+// A task that observes all of its state is a model of itself: imagined episodes repeat the real ones.
+struct Plain {
+  TaskSpec spec() const {
+    TaskSpec spec;
+    spec.name = "plain";
+    spec.states = spec.observations = 2;
+    spec.actions = 1;
+    spec.horizon = 11;
+    spec.costs = {{.name = "cost", .limit = 1.0}};
+    return spec;
+  }
+  void reset(RandomStream& random, std::span<double> state) const {
+    for (double& value : state) value = random.uniform(-1.0, 1.0);
+  }
+  template <class S>
+  void observe(std::span<const S> s, std::span<S> o) const {
+    for (int i = 0; i < 2; ++i) o[i] = s[i];
+  }
+  template <class S>
+  StepResult<S> step(std::span<const S> s, std::span<const S> a) const {
+    return {.state = {s[0] + drift + 0.1 * s[1], 0.9 * s[1] + 0.2 * a[0]},
+            .reward = s[0] * s[1],
+            .reward_paper = s[0],
+            .costs = {s[1] * s[1]},
+            .ended = s[0] > 0.9};
+  }
+  double drift = 0.0;
+};
+
+class Imagination : public ::testing::Test {
+ protected:
+  Imagination() : policy_(2, {4}, 1, false), parameters_(static_cast<std::size_t>(policy_.parameter_count())) {
+    policy_.initialise(parameters_, 1, 0.3, 1.0);
+    collect(*real_, actor(), {.seed = 3}, false, pool_, batch_);
+  }
+  Actor<double> actor() const { return {policy_, parameters_, normaliser_}; }
+
+  ThreadPool pool_{2};
+  std::unique_ptr<Simulator<double>> real_ = make_simulator<double>(make_task(Plain{}), {0});
+  Policy<double> policy_;
+  AlignedVector<double> parameters_;
+  Normaliser<double> normaliser_{2};
+  Batch<double> batch_{*real_, 10, 11, 4};
+};
+
+TEST_F(Imagination, APerfectModelRepeatsTheEpisodes) {
+  for (const int window : {0, 1, 4, 11}) {
+    Batch<double> imagined(*real_, 10, 11, 4);
+    imagine(*real_, actor(), batch_, window, Replay::kNoise, pool_, imagined);
+    for (std::size_t b = 0; b < batch_.blocks.size(); ++b) {
+      EXPECT_EQ(imagined.blocks[b].length, batch_.blocks[b].length);
+      for (std::size_t i = 0; i < batch_.blocks[b].sums.size(); ++i)
+        EXPECT_DOUBLE_EQ(imagined.blocks[b].sums[i], batch_.blocks[b].sums[i]);
+    }
+    const std::vector<double> unit = {1.0, 1.0};
+    for (const double error : prediction_errors(batch_, imagined, window, unit).state) EXPECT_LT(error, 1e-12);
+  }
+}
+
+TEST_F(Imagination, AModelThatDriftsIsOffByItsDriftTimesTheSteps) {
+  const auto model = make_simulator<double>(make_task(Plain{.drift = 0.01}), {0});
+  Batch<double> imagined(*model, 10, 11, 4);
+  imagine(*model, actor(), batch_, 5, Replay::kActions, pool_, imagined);
+  const std::vector<double> unit = {0.5, 1.0};
+  const PredictionErrors errors = prediction_errors(batch_, imagined, 5, unit);
+  ASSERT_EQ(errors.state.size(), 5U);
+  for (std::size_t j = 0; j < 5; ++j)
+    EXPECT_NEAR(errors.state[j], 0.01 * static_cast<double>(j + 1) / 0.5 / std::sqrt(2.0), 1e-12);
+  EXPECT_GT(errors.samples[0], errors.samples[4] - 0.5);
+}
+
+}  // namespace
+}  // namespace cgpo
