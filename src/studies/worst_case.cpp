@@ -52,6 +52,9 @@ WorstCase worst_case(const AlgorithmContext& context, const Tensors& before, con
     result.cost_predicted = cost + predicted_change(gradient, kCost, step);
     result.cost_after = cost + change[kCost];
   }
+  // log σ that is held has no gradient: moving it would make the Hessian's products those of no symmetric matrix.
+  const std::size_t free =
+      parts.policy.learns_std() ? start.size() : static_cast<std::size_t>(parts.policy.log_std_offset());
   int done = 0;
   const int all = options.points * 2;
   for (int point = 0; point < options.points; ++point) {
@@ -62,7 +65,8 @@ WorstCase worst_case(const AlgorithmContext& context, const Tensors& before, con
       const SymmetricProduct hessian = [&](std::span<const double> v, std::span<double> product) {
         std::vector<double> moved(here.size());
         const auto shifted = [&](double sign) {
-          for (std::size_t i = 0; i < moved.size(); ++i) moved[i] = here[i] + sign * options.difference * v[i];
+          for (std::size_t i = 0; i < moved.size(); ++i)
+            moved[i] = here[i] + (i < free ? sign * options.difference * v[i] : 0.0);
           return std::span<const double>(moved);
         };
         const std::vector<double> up = gradient_at(shifted(1.0)).gradients[signal];
