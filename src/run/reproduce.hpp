@@ -76,6 +76,15 @@ const std::vector<Reproduction>& reproductions();
 // Exit code: 0 done, 1 a training failed, 128 + the signal's number if one ended it early.
 int reproduce_command(const ReproduceOptions& options);
 
+// One of them in this folder; the options' name and folder are not looked at. Throws UserError, and Stopped.
+struct ReproduceOutcome {
+  int code = 0;
+  std::string text;  // Markdown
+  Json json;
+};
+ReproduceOutcome reproduce_one(const Reproduction& reproduction, const ReproduceOptions& options,
+                               const std::filesystem::path& folder);
+
 // Thrown by a tick, and by pieces of their own accord, when a signal asks to stop.
 struct Stopped {
   int signal = 0;
@@ -85,6 +94,9 @@ struct Stopped {
 Reproduction errors_reproduction();
 Reproduction fobg_reproduction();
 Reproduction gradients_reproduction();
+Reproduction horizon_reproduction();
+Reproduction radius_reproduction();
+Reproduction sensitivity_reproduction();
 Reproduction table1_reproduction();
 Reproduction world_model_reproduction();
 

@@ -125,15 +125,9 @@ std::optional<Json> read_piece(const fs::path& path) {
   return found;
 }
 
-struct Outcome {
-  int code = 0;
-  std::string text;
-  Json json;
-};
-
-std::string command_of(const ReproduceOptions& options, const ReproduceContext& context) {
-  std::string text = fmt::format("{} reproduce {}", program_name(), options.name);
-  if (options.quick) text += " --quick";
+std::string command_of(const std::string& name, const ReproduceContext& context) {
+  std::string text = fmt::format("{} reproduce {}", program_name(), name);
+  if (context.quick) text += " --quick";
   return text + fmt::format(" --seeds {}", context.seeds);
 }
 
@@ -187,7 +181,30 @@ PieceResults make_pieces(const ReproductionPlan& plan, const ReproductionPaths& 
   return results;
 }
 
-Outcome reproduce_one(const Reproduction& reproduction, const ReproduceOptions& options, const fs::path& folder) {
+const Reproduction& find_reproduction(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Reproduction& reproduction : reproductions()) {
+    if (reproduction.name == name) return reproduction;
+    names.push_back(reproduction.name);
+  }
+  names.emplace_back("all");
+  if (name.empty()) throw UserError("reproduce needs a name; there are: {}", fmt::join(names, ", "));
+  throw UserError("there is no '{}' to reproduce{}; there are: {}", name, did_you_mean(name, names),
+                  fmt::join(names, ", "));
+}
+
+}  // namespace
+
+const std::vector<Reproduction>& reproductions() {
+  static const std::vector<Reproduction> all = {
+      table1_reproduction(),  errors_reproduction(),      fobg_reproduction(),      radius_reproduction(),
+      horizon_reproduction(), world_model_reproduction(), gradients_reproduction(), sensitivity_reproduction(),
+  };
+  return all;
+}
+
+ReproduceOutcome reproduce_one(const Reproduction& reproduction, const ReproduceOptions& options,
+                               const fs::path& folder) {
   ThreadPool pool(options.threads);
   const ReproduceContext context{
       options.quick, options.seeds.value_or(options.quick ? 2 : 5), options.threads, options.jobs, folder, &pool};
@@ -220,11 +237,11 @@ Outcome reproduce_one(const Reproduction& reproduction, const ReproduceOptions& 
       fmt::print(stderr, "{}\n", trouble);
     }
   }
-  Outcome outcome;
+  ReproduceOutcome outcome;
   outcome.code = failed ? 1 : 0;
   outcome.text =
       fmt::format("# {}: {}\n\nBy `{}` ({}), in {} of computing.\n\n{}{}", reproduction.name, reproduction.summary,
-                  command_of(options, context), kVersion, format_duration(seconds), report.text, pictures);
+                  command_of(reproduction.name, context), kVersion, format_duration(seconds), report.text, pictures);
   outcome.json["name"] = reproduction.name;
   outcome.json["quick"] = options.quick;
   outcome.json["seeds"] = context.seeds;
@@ -235,31 +252,6 @@ Outcome reproduce_one(const Reproduction& reproduction, const ReproduceOptions& 
   write_file_atomically(paths.table(), outcome.text);
   write_file_atomically(paths.json(), outcome.json.dump(1) + "\n");
   return outcome;
-}
-
-const Reproduction& find_reproduction(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Reproduction& reproduction : reproductions()) {
-    if (reproduction.name == name) return reproduction;
-    names.push_back(reproduction.name);
-  }
-  names.emplace_back("all");
-  if (name.empty()) throw UserError("reproduce needs a name; there are: {}", fmt::join(names, ", "));
-  throw UserError("there is no '{}' to reproduce{}; there are: {}", name, did_you_mean(name, names),
-                  fmt::join(names, ", "));
-}
-
-}  // namespace
-
-const std::vector<Reproduction>& reproductions() {
-  static const std::vector<Reproduction> all = {
-      table1_reproduction(),
-      world_model_reproduction(),
-      errors_reproduction(),
-      fobg_reproduction(),
-      gradients_reproduction(),
-  };
-  return all;
 }
 
 int reproduce_command(const ReproduceOptions& options) {
@@ -277,9 +269,8 @@ int reproduce_command(const ReproduceOptions& options) {
   Json all = Json::array();
   try {
     for (const Reproduction* reproduction : chosen) {
-      ReproduceOptions own = options;
-      own.name = reproduction->name;
-      const Outcome outcome = reproduce_one(*reproduction, own, one ? folder : folder / reproduction->name);
+      const ReproduceOutcome outcome =
+          reproduce_one(*reproduction, options, one ? folder : folder / reproduction->name);
       code = std::max(code, outcome.code);
       if (!options.json) fmt::print("{}{}", all.empty() ? "" : "\n", outcome.text);
       std::fflush(stdout);

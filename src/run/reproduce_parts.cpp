@@ -87,8 +87,7 @@ Json json_of(std::span<const double> values) {
 
 std::vector<double> numbers_of(const Json& values) {
   std::vector<double> result;
-  for (const Json& value : values)
-    result.push_back(value.is_number() ? value.get<double>() : kNan);
+  for (const Json& value : values) result.push_back(value.is_number() ? value.get<double>() : kNan);
   return result;
 }
 

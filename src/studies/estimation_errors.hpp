@@ -45,7 +45,8 @@ class AdvantageEstimator {
   void fit(int batch, int fits);
   // Predicted change of the signal on the episodes that the laboratory collected last.
   double predict(std::size_t signal, std::span<const double> step);
-  const std::vector<Critic<double>>& critics() const { return critics_; }
+  // Of the last prediction: [signal][block], at the columns of the steps.
+  const std::vector<std::vector<AlignedVector<double>>>& advantages() const { return advantages_; }
 
  private:
   void find_advantages();

@@ -1,0 +1,54 @@
+// The ablation that the paper's source leaves out: Ant under discounted, infinite-horizon constraints.
+#include <fmt/format.h>
+
+#include "cgpo/run/reproduce_parts.hpp"
+
+namespace cgpo {
+namespace {
+
+const std::string kTask = "ant";
+const std::string kAlgorithms = "cgpo,cpo,cup,cpo:finite_horizon=true,cup:finite_horizon=true";
+
+ReproductionPlan plan_horizon(const ReproduceContext& context) {
+  ReproductionPlan plan;
+  plan.adopted = {kTask};
+  plan.settings["algorithms"] = kAlgorithms;
+  CompareRequest request;
+  request.task = kTask;
+  request.algorithms = kAlgorithms;
+  if (context.quick) request.sets = {"iterations=15", "environments=64"};
+  const ComparisonPiece runs = comparison_piece(context, kTask, request);
+  plan.pieces.push_back(runs.piece);
+  plan.report = [runs](const PieceResults& results) {
+    const Comparison& comparison = runs.result->comparison;
+    ReproductionReport report;
+    report.results = results.at(kTask)["comparison"];
+    std::vector<Panel> panels;
+    for (const bool cost : {false, true}) {
+      const int mean = cost ? 8 : 5;
+      Panel panel{kTask, "environment steps", cost ? "cost" : "return", {}, {}, "set format x '%.1s%c'"};
+      if (cost) panel.limit = comparison.limits.front();
+      for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+        panel.lines.push_back({kTask + "/" + curve_file(algorithm), 3, mean, mean + 1, mean + 2, algorithm.label});
+      }
+      panels.push_back(panel);
+    }
+    report.pictures.push_back({"horizon", panels_script("horizon", panels, 2)});
+    report.text = fmt::format(
+        "CPO and CUP treat the task as their papers do by default, infinite and discounted (finite_horizon = false, "
+        "discount 0.99, critics that do not know the time), or as what it is, finite and without discount "
+        "(finite_horizon = true). CGPO's gradients are those of sums over the horizon and have no discounted form. J_R "
+        "and J_C are measured over the horizon without discount for all.\n\n{}",
+        comparison_table(comparison));
+    return report;
+  };
+  return plan;
+}
+
+}  // namespace
+
+Reproduction horizon_reproduction() {
+  return {"horizon", "finite-horizon and discounted constraints on Ant", plan_horizon};
+}
+
+}  // namespace cgpo
