@@ -126,6 +126,7 @@ struct Settings {
   PdoStep pdo_step = PdoStep::kClipped;     // key pdo.step
   CpoKappa cpo_kappa = CpoKappa::kHorizon;  // key cpo.kappa: from an advantage's mean to a change of J_C
   KernelSettings kernel;
+  int snapshots = 5;  // policies that a run keeps for its replay, evenly over its iterations
 };
 
 }  // namespace cgpo

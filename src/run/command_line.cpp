@@ -26,6 +26,7 @@
 #include "cgpo/run/listings.hpp"
 #include "cgpo/run/model_command.hpp"
 #include "cgpo/run/program_name.hpp"
+#include "cgpo/run/report.hpp"
 #include "cgpo/run/run_log.hpp"
 #include "cgpo/run/train_command.hpp"
 #include "cgpo/run/version.hpp"
@@ -260,6 +261,31 @@ Command add_eval(CLI::App& root) {
           }};
 }
 
+Command add_report(CLI::App& root) {
+  struct Arguments {
+    ReportRequest request;
+    std::string out;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  ReportRequest& request = arguments->request;
+  CLI::App* app = root.add_subcommand("report", "one page: curves, verdict, the moving robot, the configuration");
+  app->add_option("RUN", request.runs, "folders of runs of one task; those that differ in the seed alone are averaged");
+  app->add_option("--out", arguments->out, "the page (RUN/report.html; of several runs report.html)")
+      ->type_name("FILE");
+  add_integer(*app, "--episodes", request.options.episodes, 0, 100'000'000, "of the evaluation (1024); 0: none");
+  add_integer(*app, "--replays", request.options.replays, 0, 16, "episodes of each policy that are shown (1); 0: none");
+  add_integer(*app, "--seed", request.options.seed, 0, kLargestSeed, "of start states and noise (the run's own)");
+  add_threads(*app, request.threads);
+  add_json(*app, request.json);
+  return {app, [arguments] {
+            if (arguments->request.runs.empty()) {
+              throw UserError("report needs the folder of a run: {} report RUN", program_name());
+            }
+            if (!arguments->out.empty()) arguments->request.out = arguments->out;
+            return report_command(arguments->request);
+          }};
+}
+
 Command add_compare(CLI::App& root) {
   struct Arguments {
     CompareRequest request;
@@ -312,8 +338,9 @@ int parse_and_run(int argc, const char* const* argv) {
   root.set_version_flag("--version", kVersion);
   root.require_subcommand(0, 1);
   root.allow_extras();
-  const std::vector<Command> commands = {add_tasks(root), add_algorithms(root), add_model(root),   add_check(root),
-                                         add_train(root), add_eval(root),       add_compare(root), add_bench(root)};
+  const std::vector<Command> commands = {add_tasks(root),   add_algorithms(root), add_model(root),
+                                         add_check(root),   add_train(root),      add_eval(root),
+                                         add_compare(root), add_bench(root),      add_report(root)};
   for (const Command& command : commands) command.app->allow_extras();
   try {
     root.parse(argc, argv);
@@ -336,6 +363,7 @@ int parse_and_run(int argc, const char* const* argv) {
 
 int run_command_line(int argc, const char* const* argv) {
   if (argc > 0) set_program_name(argv[0]);
+  set_command_words(argc, argv);
   try {
     return parse_and_run(argc, argv);
   } catch (const UserError& error) {

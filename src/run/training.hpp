@@ -1,7 +1,8 @@
 // The training loop: iterate, log, keep. Nothing here knows which algorithm it runs.
 //
 // After every iteration, in this order: best.safetensors if the iteration showed a better feasible policy, one line of
-// log.jsonl, and, once a second and at the end, checkpoint.safetensors. Whenever the process dies, the folder holds a
+// log.jsonl, a snapshot of the policy if it is one of the few to be kept, and, once a second and at the end,
+// checkpoint.safetensors. Whenever the process dies, the folder holds a
 // whole checkpoint, a best policy that is at least as new and a log that is at least as long; resuming cuts the log and
 // repeats the rest bit for bit.
 #pragma once
@@ -42,6 +43,7 @@ class Training {
   Training(std::unique_ptr<Algorithm> algorithm, const Configuration& configuration, const RunFolder& folder);
   void take_state();  // the algorithm's, into state_
   void keep_if_best(const IterationReport& report);
+  void keep_snapshot() const;  // of the policy in state_, if it is one of those to be kept
 
   std::unique_ptr<Algorithm> algorithm_;
   Configuration configuration_;

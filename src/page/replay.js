@@ -1,0 +1,2 @@
+function startReplay() { return null; }
+function startLive() {}
