@@ -74,6 +74,12 @@ const limitLabels = {
   },
 };
 
+// 1, 2 or 5 times a power of ten, at least this much.
+function niceStep(least) {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return power * ([1, 2, 5].find(factor => factor * power >= least) || 10);
+}
+
 class CurveBoard {
   constructor(groups, target) {
     this.groups = groups;
@@ -130,7 +136,7 @@ class CurveBoard {
           x: { type: 'linear', ticks: { maxTicksLimit: 7, maxRotation: 0, callback: value => formatNumber(value) }, title: { display: true } },
           y: {
             type: definition.log ? 'logarithmic' : 'linear',
-            ticks: { maxTicksLimit: 6, callback: value => (definition.percent ? `${formatNumber(100 * value)} %` : formatNumber(value)) },
+            ticks: { maxTicksLimit: 6, callback: value => (definition.percent ? formatShare(value) : formatNumber(value)) },
           },
         },
         plugins: {
@@ -171,7 +177,7 @@ class CurveBoard {
         const series = group.curves.series[name];
         if (!series) continue;
         const who = [this.groups.length > 1 ? group.label : null, definition.series.length > 1 ? label : null].filter(Boolean).join(', ');
-        const half = series.half && series.half[i] !== null ? ` ± ${formatNumber(series.half[i])}` : '';
+        const half = series.half && series.half[i] !== null ? ` ± ${formatNumber(series.half[i], 2)}` : '';
         lines.push(`${who}${who ? ': ' : ''}${formatExact(series.mean[i])}${half}`);
       }
       if (definition.cases && group.curves.case[i]) lines.push((CASES[group.curves.case[i]] || { words: group.curves.case[i] }).words);
@@ -222,7 +228,7 @@ class CurveBoard {
     for (const limit of definition.limits || []) {
       sets.push({
         limit: true, label: `limit ${formatNumber(limit)}`, data: [{ x: first, y: limit }, { x: last, y: limit }],
-        borderColor: cssColor('--bad'), borderWidth: 1.5, borderDash: [7, 4], pointRadius: 0, pointHoverRadius: 0, pointHitRadius: 0,
+        borderColor: cssColor('--ink'), borderWidth: 1.25, borderDash: [7, 4], pointRadius: 0, pointHoverRadius: 0, pointHitRadius: 0,
       });
     }
     return sets;
@@ -241,10 +247,32 @@ class CurveBoard {
         scale.grid = { color: cssColor('--grid'), borderColor: cssColor('--line') };
       }
       x.title.color = cssColor('--soft');
+      Object.assign(y, this.heights(chart.data.datasets, definition));
       chart.update('none');
       canvas.setAttribute('aria-label', this.inWords(definition));
       words.textContent = this.lastWords(definition);
     }
+  }
+
+  // Cut to the means and the limits: the interval of two or three seeds can be many times as wide.
+  heights(datasets, definition) {
+    let low = Infinity, high = -Infinity;
+    for (const set of datasets) {
+      if (set.band && this.groups.some(group => group.runs.length > 1)) continue;
+      for (const { y } of set.data) {
+        if (!Number.isFinite(y)) continue;
+        low = Math.min(low, y);
+        high = Math.max(high, y);
+      }
+    }
+    if (!(high >= low)) return { min: undefined, max: undefined };
+    if (definition.log) return { min: low / 1.5, max: high * 1.5 };
+    if (low >= 0 && low < 0.5 * high) low = 0;  // a chart that nearly reaches down to zero starts there
+    const room = high > low ? 0.03 * (high - low) : Math.max(0.02 * Math.abs(high), 1e-3);
+    const step = niceStep((high - low + 2 * room) / 5);
+    const bottom = low === 0 ? 0 : Math.floor((low - room) / step) * step;
+    const top = Math.ceil((high + room) / step) * step;
+    return { min: bottom, max: definition.percent ? Math.min(1, top) : top };
   }
 
   setAxis(axis) {
@@ -259,7 +287,7 @@ class CurveBoard {
     if (definition.cases && curves.case.length) return caseCounts(curves.case);
     return definition.series.filter(({ name }) => curves.series[name]).map(({ name, label }) => {
       const { mean, half } = curves.series[name];
-      const value = definition.percent ? `${formatNumber(100 * mean[at])} %` : formatUncertain(mean[at], half && half[at]);
+      const value = definition.percent ? formatShare(mean[at]) : formatUncertain(mean[at], half && half[at]);
       const cost = definition.limits && costs.find(c => `cost/${c.name}` === name);
       const holds = cost && cost.limit !== null && mean[at] !== null ? (mean[at] <= cost.limit ? ', within the limit' : ', over the limit') : '';
       return `${definition.series.length > 1 ? `${label} ` : ''}${value}${holds}`;

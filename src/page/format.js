@@ -1,14 +1,15 @@
 // ---- numbers and words for people ----------------------------------------------------------------------------------
 
-// Four significant digits, thousands without noise: 3.84M, 12.5k, 0.001234, 1.6e-5.
-function formatNumber(value) {
+// A few significant digits, thousands without noise, a true minus: 3.84M, 12.5k, 0.00123, 1.6e−5.
+function formatNumber(value, digits = 4) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
   const size = Math.abs(value);
-  if (size >= 1e9) return value.toExponential(2);
-  if (size >= 1e6) return trimZeros((value / 1e6).toPrecision(3)) + 'M';
-  if (size >= 1e4) return trimZeros((value / 1e3).toPrecision(3)) + 'k';
-  if (size !== 0 && size < 1e-3) return value.toExponential(1);
-  return trimZeros(value.toPrecision(4));
+  let text;
+  if (size >= 1e9 || (size !== 0 && size < 1e-3)) text = value.toExponential(1).replace('.0e', 'e');
+  else if (size >= 1e6) text = `${trimZeros((value / 1e6).toPrecision(Math.min(digits, 3)))}M`;
+  else if (size >= 1e4) text = `${trimZeros((value / 1e3).toPrecision(Math.min(digits, 3)))}k`;
+  else text = trimZeros(size >= 10 ** digits ? value.toFixed(0) : value.toPrecision(digits));
+  return text.replaceAll('-', '−');
 }
 
 function trimZeros(text) {
@@ -17,11 +18,17 @@ function trimZeros(text) {
 
 // With all digits that a log line carries.
 function formatExact(value) {
-  return value === null || value === undefined || !Number.isFinite(value) ? 'not a number' : String(Number(value.toPrecision(7)));
+  if (value === null || value === undefined || !Number.isFinite(value)) return 'not a number';
+  return String(Number(value.toPrecision(7))).replaceAll('-', '−');
 }
 
 function formatUncertain(mean, half) {
-  return half === null || half === undefined || !Number.isFinite(half) ? formatNumber(mean) : `${formatNumber(mean)} ± ${formatNumber(half)}`;
+  const known = half !== null && half !== undefined && Number.isFinite(half);
+  return known ? `${formatNumber(mean)} ± ${formatNumber(half, 2)}` : formatNumber(mean);
+}
+
+function formatShare(value) {
+  return value === null || value === undefined ? '–' : `${formatNumber(100 * value, 3)} %`;
 }
 
 function formatDuration(seconds) {

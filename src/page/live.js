@@ -1,1 +1,1 @@
-// live
+function startLive() {}

@@ -52,7 +52,11 @@ function start() {
     showLastValues(DATA.groups);
     showConfiguration(DATA);
   }
-  page.replay = startReplay(DATA);
+  // Curves and numbers first; the robot takes its time to compile.
+  requestAnimationFrame(() => setTimeout(() => {
+    page.replay = startReplay(DATA);
+    page.ready = true;
+  }));
   const recolour = () => {
     if (page.board) page.board.refresh();
     if (page.replay) page.replay.recolour();
@@ -67,9 +71,6 @@ function start() {
     recolour();
   });
   if (DATA.live) startLive(page);
-  if (only) for (const section of document.querySelectorAll('main > section')) {
-    if (section.id !== only && !(only === 'stage' && section.id === 'replay')) section.hidden = true;
-  }
 }
 
 start();

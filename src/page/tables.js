@@ -37,7 +37,7 @@ function verdictCard(run, label) {
     const [word] = VERDICTS[cost.verdict] || ['unsure'];
     facts.append(fact(`Cost: ${cost.name}, limit ${cost.limit === null ? 'none' : formatNumber(cost.limit)}`, formatUncertain(cost.mean, cost.se),
       element('div', { class: `quiet ${word}` }, capitalise(cost.sentence)),
-      element('div', { class: 'quiet' }, `${formatNumber(100 * cost.violation_rate)} % of the episodes are over it`)));
+      element('div', { class: 'quiet' }, `${formatShare(cost.violation_rate)} of the episodes are over it`)));
   }
   facts.append(fact('Episodes', formatNumber(evaluation.episodes),
     element('div', { class: 'quiet' }, `${formatNumber(evaluation.episode_length)} steps on average${evaluation.diverged ? `; ${evaluation.diverged} diverged` : ''}`)), speed);
@@ -45,10 +45,35 @@ function verdictCard(run, label) {
     element('div', { class: 'card-head' }, element('p', { class: `ruling ${kind}` }, `${sign} ${capitalise(evaluation.sentence)}`), name), facts);
 }
 
+// Of several runs, a line each.
+function verdictTable(data) {
+  const costs = allCosts(data.groups);
+  const head = element('tr', {}, ...['Run', 'Verdict', 'Return', ...costs.map(cost => `Cost: ${cost.name}`), 'Training', 'Steps a second'].map(text => element('th', {}, text)));
+  const rows = data.groups.flatMap(group => group.runs.map(index => {
+    const run = data.runs[index];
+    const name = element('td', { title: run.folder }, `${group.label}, seed ${run.seed}`);
+    const speed = [element('td', { class: 'number' }, formatDuration(run.seconds)), element('td', { class: 'number' }, run.seconds > 0 ? formatNumber(run.steps / run.seconds, 3) : '–')];
+    const { evaluation } = run;
+    if (!evaluation || evaluation.problem) {
+      const words = evaluation ? `Not evaluated: ${evaluation.problem}` : 'Not evaluated';
+      return element('tr', {}, name, element('td', { class: 'unsure', colspan: String(2 + costs.length) }, words), ...speed);
+    }
+    const [kind, sign] = verdictClass(evaluation);
+    const cells = costs.map(({ name: wanted }) => {
+      const cost = evaluation.costs.find(entry => entry.name === wanted);
+      if (!cost) return element('td', {}, '–');
+      return element('td', { title: cost.sentence }, `${formatUncertain(cost.mean, cost.se)}, limit ${cost.limit === null ? 'none' : formatNumber(cost.limit)}: ${cost.verdict}`);
+    });
+    return element('tr', {}, name, element('td', { class: kind }, `${sign} ${capitalise(evaluation.sentence)}`),
+      element('td', {}, formatUncertain(evaluation.return.mean, evaluation.return.se)), ...cells, ...speed);
+  }));
+  return element('div', { class: 'card scroll' }, element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows)));
+}
+
 function showVerdict(data) {
   byId('verdict').hidden = false;
-  const cards = data.groups.flatMap(group => group.runs.map(index => verdictCard(data.runs[index], group.label)));
-  byId('verdict-cards').replaceChildren(...cards);
+  const single = data.runs.length === 1;
+  byId('verdict-cards').replaceChildren(single ? verdictCard(data.runs[0], data.groups[0].label) : verdictTable(data));
   const several = data.runs.length > 1;
   const notes = data.runs.flatMap(run => run.notes.map(note => (several ? `${run.folder}: ${note}` : note)));
   byId('notes').replaceChildren(...notes.map(note => element('li', {}, note)));
@@ -64,7 +89,7 @@ function showLegend(groups) {
   const averaged = groups.some(group => group.runs.length > 1);
   const seeds = groups.map(group => group.runs.length);
   byId('band-note').textContent = (averaged
-    ? `Lines are means over the seeds at the same iteration (${[...new Set(seeds)].join(', ')} runs), bands their 95 % interval (Student’s t). `
+    ? `Lines are means over the seeds at the same iteration (${[...new Set(seeds)].sort().join(' or ')} runs each), bands their 95 % interval (Student’s t). `
     : 'Bands are 95 % intervals of each iteration’s mean over its episodes. ')
     + 'Drag to zoom in, double-click for all; with the focus on a chart the wheel and + − ← → 0 work, too.';
 }
