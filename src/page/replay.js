@@ -168,9 +168,9 @@ class Replay {
   }
 
   load(index) {
-    const kept = this.chosenIterations;
     this.replay = decodeReplay(this.runs[index].replay);
     const { replay } = this;
+    if (this.stage && this.stage.dispose) this.stage.dispose();
     byId('stage').replaceChildren();
     byId('stage').classList.remove('flat');
     this.stage = this.makePicture(byId('stage'));
@@ -195,11 +195,18 @@ class Replay {
     byId('replay-note').textContent = `${replay.noise ? 'With' : 'Without'} action noise, seed ${replay.seed}: every policy starts from the same state. One episode may be over a limit that holds on average.`
       + (replay.kind === 'curve' ? ' The line is the reward of a step at each state; the points are the policies.' : '')
       + (robot && replay.geoms.some(geom => geom.type === 'mesh' || geom.type === 'heightfield') ? ' Meshes are not drawn.' : '');
+    this.choose(this.usualPolicies());
+  }
+
+  // Start, middle and end, unless the address names others; a narrow stage has no room for the middle.
+  usualPolicies() {
+    const { policies } = this.replay;
+    const asked = new URLSearchParams(location.hash.slice(1)).get('show');
     const narrow = byId('stage').clientWidth < 560;
-    const usual = narrow ? ['start', 'end'] : ['start', 'middle', 'end'];
-    let chosen = replay.policies.filter(policy => (kept ? kept.includes(policy.iteration) : usual.includes(policy.role)));
-    if (!chosen.length || !chosen.includes(replay.policies.at(-1))) chosen = [...chosen.slice(-2), replay.policies.at(-1)];
-    this.choose(chosen);
+    const roles = asked ? asked.split(',') : narrow ? ['start', 'end'] : ['start', 'middle', 'end'];
+    const chosen = policies.filter(policy => roles.includes(policy.role) || (roles.includes('best') && policy.label.startsWith('best')));
+    if (roles.includes('last') && !chosen.includes(policies.at(-1))) chosen.push(policies.at(-1));
+    return chosen.length ? chosen : [policies.at(-1)];
   }
 
   makePicture(host) {
@@ -225,7 +232,6 @@ class Replay {
 
   choose(policies) {
     this.chosen = policies;
-    this.chosenIterations = null;
     [...byId('policies').children].forEach((chip, i) => {
       const place = policies.indexOf(this.replay.policies[i]);
       chip.setAttribute('aria-pressed', String(place >= 0));
@@ -312,7 +318,9 @@ class Replay {
   // For pictures: this frame, at once.
   show(frame) {
     this.player.pause();
+    this.pending = true;  // once is enough
     this.player.seek(frame);
+    this.pending = false;
     this.drawNow();
     return this.player.last;
   }

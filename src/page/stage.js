@@ -5,7 +5,7 @@ function gridTexture() {
   const canvas = element('canvas', { width: '256', height: '256' });
   const context = canvas.getContext('2d');
   context.strokeStyle = '#fff';
-  context.lineWidth = 5;
+  context.lineWidth = 4;
   context.strokeRect(0, 0, 256, 256);
   const texture = new THREE.CanvasTexture(canvas);
   texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
@@ -23,10 +23,12 @@ class Stage {
     this.renderer.autoClear = false;
     host.append(this.renderer.domElement);
     // The wheel scrolls the page until the stage has the focus.
+    this.listeners = new AbortController();
+    const { signal } = this.listeners;
     host.addEventListener('wheel', event => {
       if (document.activeElement !== host && !event.ctrlKey) event.stopImmediatePropagation();
-    }, { capture: true });
-    host.addEventListener('pointerdown', () => host.focus({ preventScroll: true }));
+    }, { capture: true, signal });
+    host.addEventListener('pointerdown', () => host.focus({ preventScroll: true }), { signal });
     this.camera = new THREE.PerspectiveCamera(36, 1, 0.01, 500);
     this.camera.up.set(0, 0, 1);
     this.controls = new THREE.OrbitControls(this.camera, host);
@@ -40,7 +42,18 @@ class Stage {
     this.floor = replay.geoms.some(geom => geom.type === 'plane');
     this.measure();
     this.resetCamera();
-    new ResizeObserver(() => this.onChange && this.onChange()).observe(host);
+    this.observer = new ResizeObserver(() => this.onChange && this.onChange());
+    this.observer.observe(host);
+  }
+
+  // A browser has room for few of these.
+  dispose() {
+    this.onChange = null;
+    this.listeners.abort();
+    this.observer.disconnect();
+    this.controls.dispose();
+    this.renderer.dispose();
+    this.renderer.forceContextLoss();
   }
 
   // What the camera looks at, and how large it is: a robot on a floor as it starts, any other with all its movements.
@@ -63,12 +76,13 @@ class Stage {
     this.home = box.getCenter(new THREE.Vector3()).toArray();
     this.reach = Math.max(0.05, size.length() / 2);
     // A robot that lies flat is looked at from above, one that stands from its side.
-    this.angle = size.z < 0.15 * Math.max(size.x, size.y) && size.y > 0.3 * size.x ? [0, -0.35, 1] : [0.32, -1, 0.32];
+    this.flat = size.z < 0.15 * Math.max(size.x, size.y) && size.y > 0.3 * size.x;
+    this.angle = this.flat ? [0, -0.35, 1] : [0.32, -1, 0.32];
     this.low = this.floor ? 0 : box.min.z;
   }
 
   resetCamera() {
-    const away = new THREE.Vector3(...this.angle).normalize().multiplyScalar(2.35 * this.reach);
+    const away = new THREE.Vector3(...this.angle).normalize().multiplyScalar((this.flat ? 2 : this.floor ? 2.6 : 2.3) * this.reach);
     this.controls.target.set(...this.home);
     this.camera.position.copy(this.controls.target).add(away);
     this.controls.update();

@@ -33,12 +33,12 @@ struct RunGroup {
 std::vector<RunGroup> group_runs(const std::vector<ReportedRun>& runs);
 
 struct PageOptions {
-  int episodes = 1024;               // of the evaluation; 0: none
-  bool curves = true;                // false: the replay alone
-  int replays = 1;                   // episodes of each policy that are shown; 0: none
-  bool noise = false;                // let the policy act as in training
-  std::optional<std::int64_t> seed;  // of evaluation and replay; the run's own unless given
-  bool live = false;                 // the page asks the program that serves it for more
+  int episodes = 1024;                    // of the evaluation; 0: none
+  bool curves = true;                     // false: the replay alone
+  int replays = 1;                        // episodes of each policy that are shown; 0: none
+  bool noise = false;                     // let the policy act as in training
+  std::optional<std::int64_t> seed = {};  // of evaluation and replay; the run's own unless given
+  bool live = false;                      // the page asks the program that serves it for more
 };
 
 // All that the page shows.
