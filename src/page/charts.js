@@ -5,6 +5,7 @@ const CASES = {
   free: { words: 'free: the limit is not in the way', style: 'circle' },
   constrained: { words: 'constrained: along the limit', style: 'rect' },
   recover: { words: 'recover: back below the limit', style: 'triangle' },
+  retreat: { words: 'retreat: the last step was taken back', style: 'rectRot' },
   none: { words: 'none: no update', style: 'crossRot' },
   refused: { words: 'refused: too many episodes diverged', style: 'star' },
 };

@@ -36,6 +36,28 @@ function setTurn(object, [w, x, y, z]) {
   object.quaternion.set(x, y, z, w);
 }
 
+// A shaft and a head along z, made longer and turned for each force.
+class Arrow {
+  constructor() {
+    this.material = new THREE.MeshBasicMaterial();
+    this.shaft = new THREE.Mesh(alongZ(new THREE.CylinderBufferGeometry(1, 1, 1, 12)).translate(0, 0, 0.5), this.material);
+    this.head = new THREE.Mesh(alongZ(new THREE.ConeBufferGeometry(1, 1, 16)).translate(0, 0, 0.5), this.material);
+    this.group = new THREE.Group();
+    this.group.add(this.shaft, this.head);
+  }
+
+  set(place, force, metresPerNewton, width, color) {
+    const length = force.length() * metresPerNewton;
+    const head = Math.min(5 * width, 0.5 * length);
+    this.group.position.set(...place);
+    this.group.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), force.clone().normalize());
+    this.shaft.scale.set(width, width, length - head);
+    this.head.scale.set(0.45 * head, 0.45 * head, head);
+    this.head.position.z = length - head;
+    this.material.color.set(color);
+  }
+}
+
 // A robot as a tree of groups, one for each body that moves.
 class RobotModel {
   constructor(replay) {
@@ -60,7 +82,6 @@ class RobotModel {
       return mesh;
     });
     this.arrows = [];
-    this.weight = replay.weight || 1;
   }
 
   // Between frame i and the next, at `share` of the way.
@@ -81,35 +102,27 @@ class RobotModel {
     this.markers.forEach((marker, m) => marker.position.set(...episode.markers[m]));
   }
 
-  // The robot's weight is an arrow as long as `unit`; an arrow points from where the floor pushes.
-  showForces(episode, i, unit, visible, color) {
-    const { slots } = episode.forces;
+  // A force of `full` newton is an arrow as long as `unit`; it starts where the floor pushes.
+  showForces(episode, i, unit, full, visible, color) {
+    const { slots, values } = episode.forces;
     while (this.arrows.length < slots) {
-      const arrow = new THREE.ArrowHelper(new THREE.Vector3(0, 0, 1), new THREE.Vector3(), 1, color);
-      this.root.add(arrow);
-      this.arrows.push(arrow);
+      this.arrows.push(new Arrow());
+      this.root.add(this.arrows[this.arrows.length - 1].group);
     }
     this.arrows.forEach((arrow, slot) => {
       const at = 6 * (i * slots + slot);
-      const force = slot < slots ? new THREE.Vector3(...episode.forces.values.subarray(at + 3, at + 6)) : new THREE.Vector3();
-      const size = force.length();
-      const length = unit * size / this.weight;
-      arrow.visible = visible && size > 0.02 * this.weight;
-      if (!arrow.visible) return;
-      arrow.position.set(...episode.forces.values.subarray(at, at + 3));
-      arrow.setDirection(force.divideScalar(size));
-      arrow.setLength(length, Math.min(0.3 * length, 0.12 * unit), Math.min(0.18 * length, 0.08 * unit));
-      arrow.setColor(new THREE.Color(color));
+      const force = slot < slots ? new THREE.Vector3(...values.subarray(at + 3, at + 6)) : new THREE.Vector3();
+      arrow.group.visible = visible && force.length() > 0.02 * full;
+      if (arrow.group.visible) arrow.set(values.subarray(at, at + 3), force, unit / full, 0.02 * unit, color);
     });
   }
+}
 
-  // Centre and half size of all that moves, over a whole episode or at one moment.
-  static extent(episode, count, from = 0, to = episode.frames) {
-    const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-    for (let p = 3 * from * count; p < 3 * to * count; ++p) {
-      low[p % 3] = Math.min(low[p % 3], episode.positions[p]);
-      high[p % 3] = Math.max(high[p % 3], episode.positions[p]);
-    }
-    return { low, high };
+// The largest force of a replay, for the arrows' scale.
+function largestForce(replay) {
+  let largest = 0;
+  for (const { forces } of replay.policies.flatMap(policy => policy.episodes)) {
+    for (let at = 0; at < forces.values.length; at += 6) largest = Math.max(largest, Math.hypot(...forces.values.subarray(at + 3, at + 6)));
   }
+  return largest || 1;
 }

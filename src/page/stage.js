@@ -40,6 +40,7 @@ class Stage {
     this.forces = true;
     this.views = [];
     this.floor = replay.geoms.some(geom => geom.type === 'plane');
+    this.fullForce = largestForce(replay);
     this.measure();
     this.resetCamera();
     this.observer = new ResizeObserver(() => this.onChange && this.onChange());
@@ -156,7 +157,7 @@ class Stage {
       const at = Math.min(time, episode.frames - 1);
       const frame = Math.floor(at);
       view.model.pose(episode, frame, at - frame);
-      view.model.showForces(episode, frame, 0.8 * this.reach, this.forces, cssColor('--bad'));
+      view.model.showForces(episode, frame, 0.9 * this.reach, this.fullForce, this.forces, cssColor('--bad'));
       const shift = this.shiftOf(view);
       this.placeLights(view, shift);
       view.scene.background = background;

@@ -21,9 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 constexpr const char* kHost = "127.0.0.1";
-constexpr std::chrono::milliseconds kQuiet{1500};     // a page that asks no more has read all
-constexpr std::chrono::milliseconds kOpenPage{3000};  // one that asked lately is open
-constexpr std::chrono::milliseconds kLongestWait{15000};
+// A page that asked lately is open, and may be slow to draw; one that knows of the end and asks no more has read all.
+constexpr std::chrono::milliseconds kOpenPage{5000};
+constexpr std::chrono::milliseconds kQuiet{1500};
+constexpr std::chrono::milliseconds kLongestWait{20000};
 
 // Follows a log as it grows. Lines may also be taken back: a run that is resumed cuts its log to the checkpoint.
 class LogTail {
@@ -78,6 +79,7 @@ struct LiveView::Parts {
   int replay_iteration = -1;  // for a checkpoint after so many iterations
   Clock::time_point asked = Clock::time_point::min();
   std::atomic<bool> finished{false};
+  std::atomic<bool> end_was_told{false};
 
   std::string page() {
     ReportedRun shown;
@@ -95,7 +97,9 @@ struct LiveView::Parts {
     answer["iterations"] = all.size();
     answer["planned"] = configuration.settings.iterations;
     answer["snapshots"] = find_snapshots(run).size();
-    answer["finished"] = finished.load();
+    const bool end = finished;
+    answer["finished"] = end;
+    if (end) end_was_told = true;
     return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
 
@@ -199,12 +203,14 @@ void LiveView::begin(const fs::path& folder, const Configuration& configuration)
 void LiveView::finish() {
   parts_->finished = true;
   const Clock::time_point begin = Clock::now();
-  const auto last = [this] {
-    const std::lock_guard lock(parts_->mutex);
-    return parts_->asked;
-  };
-  if (last() == Clock::time_point::min() || begin - last() > kOpenPage) return;
-  while (Clock::now() - last() < kQuiet && Clock::now() - begin < kLongestWait) {
+  while (Clock::now() - begin < kLongestWait) {
+    Clock::time_point last;
+    {
+      const std::lock_guard lock(parts_->mutex);
+      last = parts_->asked;
+    }
+    if (last == Clock::time_point::min()) return;  // nobody looks
+    if (Clock::now() - last > (parts_->end_was_told ? kQuiet : kOpenPage)) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }

@@ -111,7 +111,6 @@ class RobotPicture {
     for (const Marker& marker : robot_.markers) {
       replay["markers"].push_back({{"name", marker.name}, {"radius", marker.radius}});
     }
-    replay["weight"] = page_number(model_.total_mass() * std::sqrt(dot(model_.gravity, model_.gravity)));
   }
 
   void draw(const RecordedEpisode& episode, Json& target) {

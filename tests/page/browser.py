@@ -111,10 +111,14 @@ class Browser:
         self.call('Emulation.setEmulatedMedia', features=[{'name': 'prefers-color-scheme', 'value': scheme}])
 
     def open(self, address):
+        """Always from scratch: going from a page to itself would only move within it."""
+        self.call('Page.navigate', url='about:blank')
+        self.wait_for("location.href === 'about:blank'")
         self.console.clear()
         self.requests.clear()
         self.call('Page.navigate', url=address)
-        self.wait_for("document.readyState === 'complete' && location.href !== 'about:blank'")
+        if address != 'about:blank':
+            self.wait_for("document.readyState === 'complete' && location.href !== 'about:blank'")
 
     def run(self, script):
         """The value of an expression in the page."""
