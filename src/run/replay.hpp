@@ -28,8 +28,8 @@ std::vector<KeptPolicy> find_policies(const RunPaths& run, const Configuration& 
 
 struct ReplayOptions {
   int episodes = 1;
-  bool noise = false;                // false: the mean action
-  std::optional<std::int64_t> seed;  // of start states and noise; the run's own unless given
+  bool noise = false;                     // false: the mean action
+  std::optional<std::int64_t> seed = {};  // of start states and noise; the run's own unless given
 };
 
 // What the page's player needs:

@@ -138,8 +138,19 @@ class Browser:
             time.sleep(0.05)
 
     def middle_of(self, selector):
-        return self.run(f"""(() => {{ const node = document.querySelector({json.dumps(selector)});
-            node.scrollIntoView({{block: 'center'}}); const box = node.getBoundingClientRect();
+        """x, y, width and height of an element in view, once it has come to rest."""
+        return self.run(f"""(async () => {{
+            const node = document.querySelector({json.dumps(selector)});
+            const frame = () => new Promise(next => setTimeout(next, 40));
+            let before = '', same = 0, box;
+            while (same < 3) {{
+              node.scrollIntoView({{ block: 'center', behavior: 'instant' }});
+              await frame();
+              box = node.getBoundingClientRect();
+              const now = [box.left, box.top, box.width, box.height].join();
+              same = now === before ? same + 1 : 0;
+              before = now;
+            }}
             return [box.left + box.width / 2, box.top + box.height / 2, box.width, box.height]; }})()""")
 
     def mouse(self, kind, x, y, **more):

@@ -151,8 +151,9 @@ class Report(PageTest):
 
     def test_hover_tells_the_value(self):
         x, y, _, _ = self.browser.middle_of('[data-chart="return"]')
-        self.browser.mouse('mouseMoved', x, y)
         tooltip = "cgpo.board.charts.get('return').chart.tooltip"
+        for place in (-20, 0):
+            self.browser.mouse('mouseMoved', x + place, y)
         self.browser.wait_for(f'{tooltip}.opacity > 0')
         said = self.js(f'{tooltip}.body[0].lines[0]').replace('−', '-').split(' ')[0]
         self.assertIn(float(said), [float(f"{entry['return']:.7g}") for entry in read_log('run')])
