@@ -12,14 +12,14 @@ pictures=$(dirname "$(realpath "$0")")/../docs/pictures
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
   { echo "pictures: Chromium takes the pictures and is not installed" >&2; exit 2; }
 
-# task, seconds into the episode, colour scheme
+# task, seconds into the episode
 stills=("cartpole 6" "reacher 0.5" "halfcheetah 4" "ant 3.2")
 for entry in "${stills[@]}"; do
   read -r task seconds <<< "$entry"
   [[ -f $runs/$task/config.toml ]] || "$cgpo" train "$task" --out "$runs/$task"
   "$cgpo" replay "$runs/$task" --video "$pictures/$task.png" --show end --from "$seconds" --size 480x300
 done
-"$cgpo" replay "$runs/halfcheetah" --video "$pictures/replay_halfcheetah.webp" --from 2 --seconds 2 --size 720x260 --fps 15
+"$cgpo" replay "$runs/halfcheetah" --video "$pictures/replay_halfcheetah.webp" --from 2 --seconds 1.8 --size 640x240 --fps 12
 
 # The part of a report that has the curves, as a picture.
 page=$(mktemp -d)
@@ -27,7 +27,7 @@ trap 'rm -rf "$page"' EXIT
 "$cgpo" report "$runs/halfcheetah" --episodes 0 --replays 0 --out "$page/report.html" > /dev/null
 root=()
 [[ $(id -u) -ne 0 ]] || root=(--no-sandbox)
-"$chromium" --headless "${root[@]}" --hide-scrollbars --user-data-dir="$page/profile" --window-size=1100,640 \
+"$chromium" --headless "${root[@]}" --hide-scrollbars --user-data-dir="$page/profile" --window-size=1100,674 \
   --virtual-time-budget=3000 --screenshot="$pictures/curves_halfcheetah.png" \
   "file://$page/report.html#only=curves&theme=light" 2> /dev/null
 

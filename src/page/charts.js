@@ -2,12 +2,12 @@
 
 const AXES = { steps: 'environment steps', seconds: 'seconds of training', iteration: 'iterations' };
 const CASES = {
-  free: { words: 'free: the limit is not in the way', style: 'circle' },
-  constrained: { words: 'constrained: along the limit', style: 'rect' },
-  recover: { words: 'recover: back below the limit', style: 'triangle' },
-  retreat: { words: 'retreat: the last step was taken back', style: 'rectRot' },
-  none: { words: 'none: no update', style: 'crossRot' },
-  refused: { words: 'refused: too many episodes diverged', style: 'star' },
+  free: { sign: '●', words: 'free: the limit is not in the way', style: 'circle' },
+  constrained: { sign: '■', words: 'constrained: along the limit', style: 'rect' },
+  recover: { sign: '▲', words: 'recover: back below the limit', style: 'triangle' },
+  retreat: { sign: '◆', words: 'retreat: the last step was taken back', style: 'rectRot' },
+  none: { sign: '✕', words: 'none: no update', style: 'crossRot' },
+  refused: { sign: '✱', words: 'refused: too many episodes diverged', style: 'star' },
 };
 const BUCKETS = 350;  // of a curve's points; the eye sees no more in the width of a chart
 
@@ -317,5 +317,5 @@ class CurveBoard {
 function caseCounts(cases) {
   const counts = new Map();
   for (const name of cases) if (name) counts.set(name, (counts.get(name) || 0) + 1);
-  return [...counts].map(([name, count]) => `${name} ${count}`).join(', ');
+  return [...counts].map(([name, count]) => `${(CASES[name] || { sign: '●' }).sign} ${name} ${count}`).join(', ');
 }

@@ -174,7 +174,8 @@ class Stage {
       this.renderer.render(view.scene, camera);
       Object.assign(view.label.style, { left: `${x}px`, top: `${y}px`, maxWidth: `${w - 16}px` });
       view.label.textContent = words(view.policy, episode, frame);
-      view.label.style.setProperty('--dot', this.views.length > 1 ? seriesColor(index) : 'transparent');
+      view.label.classList.toggle('alone', this.views.length === 1);
+      view.label.style.setProperty('--dot', seriesColor(index));
       Object.assign(view.divider.style, x > 0 ? { left: `${x}px`, top: `${y}px`, width: '1px', height: `${h}px` } : { left: '0', top: `${y}px`, width: `${w}px`, height: y > 0 ? '1px' : '0' });
     }
   }

@@ -131,10 +131,15 @@ function showConfiguration(data) {
   });
 }
 
+// As it was typed: a program of one's own has another name.
+function programName(data) {
+  return data.command.split(' ')[0] || 'cgpo';
+}
+
 function showFooter(data) {
   const versions = [...new Set(data.runs.map(run => run.version))].join(', ');
   byId('footer').replaceChildren(
     element('p', {}, 'Made by ', element('code', {}, data.command), ` with ${data.program}, ${data.made}. The run was written by ${versions}.`),
-    element('p', {}, 'Repeat a run, bit for bit: ', element('code', {}, `cgpo train --config ${data.runs[0].folder}/config.toml --out FOLDER`)),
+    element('p', {}, 'Repeat a run, bit for bit: ', element('code', {}, `${programName(data)} train --config ${data.runs[0].folder}/config.toml --out FOLDER`)),
     element('p', {}, 'Curves by Chart.js, robots by three.js, both under the MIT licence. This file needs no network.'));
 }

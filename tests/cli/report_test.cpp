@@ -75,9 +75,9 @@ TEST_F(Pages, BadInputIsRefused) {
 
 TEST_F(Pages, ReplayOfABrokenPolicyIsRefused) {
   ASSERT_EQ(run(small_training("run", 2)).code, 0);
-  const std::string good = read_file(at("run/snapshots/000001.safetensors"));
-  write_file_atomically(at("run/snapshots/000001.safetensors"), good.substr(0, good.size() / 2));
-  expect_refused({"replay", "run"}, {"000001.safetensors"});
+  const std::string good = read_file(at("run/snapshots/000002.safetensors"));
+  write_file_atomically(at("run/snapshots/000002.safetensors"), good.substr(0, good.size() / 2));
+  expect_refused({"replay", "run"}, {"000002.safetensors"});
 }
 
 // In a page a broken policy is a sentence: the curves are still worth seeing.
