@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains the smallest task, aiming 2 % below its limit so that the limit holds with confidence, evaluates the result on
-# fresh episodes, and says what came of it.
+# fresh episodes, makes a page of it, and says what came of it.
 set -euo pipefail
 cgpo=${1:?usage: demo.sh PROGRAM}
 run=runs/demo
@@ -22,7 +22,9 @@ case $verdict in
   exceeded) words="the limit of $limit is exceeded, with 95 % confidence" ;;
   *) words="the limit of $limit lies inside its 95 % confidence interval" ;;
 esac
-awk -v mean="$mean" -v se="$se" -v limit="$limit" -v words="$words" -v steps="$(field steps "$last")" \
+page=$("$cgpo" report "$run" --json 2> /dev/null | sed -E 's/.*"out":"([^"]*)".*/\1/')
+awk -v page="$(pwd)/$page" -v mean="$mean" -v se="$se" -v limit="$limit" -v words="$words" -v steps="$(field steps "$last")" \
     -v seconds="$(field seconds "$last")" 'BEGIN {
   printf "\nLearned: reward equals cost here, so the best safe return is the limit, %g; the policy reaches %.3f ± %.3f, and ", limit, mean, se
-  printf "%s. Training took %d steps in %.1f s: %.0f steps a second.\n", words, steps, seconds, steps / seconds }'
+  printf "%s. Training took %d steps in %.1f s: %.0f steps a second.\n", words, steps, seconds, steps / seconds
+  printf "See it in a browser: %s\n", page }'

@@ -10,7 +10,9 @@ packages=(
   libmujoco-dev                                                          # MJCF compiler, oracle, black-box engine
   libgtest-dev libgmock-dev libbenchmark-dev                             # tests and benchmarks
   gnuplot-nox                                                            # pictures of experiments/
-  python3                                                                # a simulator over a pipe, which the tests drive
+  libjs-three libjs-chart.js libcpp-httplib-dev                          # pages: robots, curves; the live view's server
+  chromium python3                                                       # tests of the pages and of simulators over a pipe; films of replays
+  webp                                                                   # puts films together
 )
 if ! command -v dpkg-query > /dev/null; then
   echo "setup: this is not a Debian system; install the counterparts of: ${packages[*]}" >&2

@@ -9,31 +9,62 @@ namespace {
 
 constexpr int kEpisodesAtOnce = 1024;  // bounds the memory
 
+// A policy out of a checkpoint, and what it acts in.
+struct Player {
+  Player(const AlgorithmContext& context, const Tensors& checkpoint)
+      : constraints(resolve_constraints(*context.task, context.settings)),
+        simulator(make_simulator<float>(context.task, constraints.costs, context.settings.kernel.backend)),
+        policy(context.task->spec().observations, context.settings.policy.hidden, context.task->spec().actions,
+               context.settings.policy.learn_std),
+        parameters(static_cast<std::size_t>(policy.parameter_count())),
+        normaliser(context.task->spec().observations) {
+    policy.load(checkpoint, "policy", parameters);
+    normaliser.load(checkpoint, "normaliser");
+  }
+  Actor<float> actor() const { return {policy, parameters, normaliser}; }
+
+  Constraints constraints;
+  std::unique_ptr<Simulator<float>> simulator;
+  Policy<float> policy;
+  AlignedVector<float> parameters;
+  Normaliser<float> normaliser;
+};
+
+RecordedEpisode copy_episode(const TrajectoryBlock<float>& block, int signals) {
+  RecordedEpisode episode;
+  const auto copy = [](const RowStore<float>& rows, int column) {
+    std::vector<double> values;
+    for (int i = 0; i < rows.rows(); ++i) values.push_back(rows.view().row(i)[column]);
+    return values;
+  };
+  for (int t = 0; t <= block.simulated; ++t) episode.states.push_back(copy(block.states, t));
+  for (int k = 0; k < signals; ++k) {
+    const float* const row = block.signals.view().row(k);
+    episode.signals.emplace_back(row, row + block.simulated);
+  }
+  episode.length = std::min(block.length.front(), block.simulated);
+  episode.ended = block.ended.front() != 0 && episode.length < block.horizon;
+  episode.diverged = block.diverged.front() != 0;
+  return episode;
+}
+
 }  // namespace
 
 Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, int episodes, bool deterministic) {
-  const Constraints constraints = resolve_constraints(*context.task, context.settings);
+  const Player player(context, checkpoint);
+  const Constraints& constraints = player.constraints;
   const TaskSpec& spec = context.task->spec();
-  const std::unique_ptr<Simulator<float>> simulator =
-      make_simulator<float>(context.task, constraints.costs, context.settings.kernel.backend);
-  const Policy<float> policy(spec.observations, context.settings.policy.hidden, spec.actions,
-                             context.settings.policy.learn_std);
-  AlignedVector<float> parameters(static_cast<std::size_t>(policy.parameter_count()));
-  Normaliser<float> normaliser(spec.observations);
-  policy.load(checkpoint, "policy", parameters);
-  normaliser.load(checkpoint, "normaliser");
-
   Evaluation result;
   result.lattice = spec.lattice_starts ? kEpisodesAtOnce : 0;
   result.costs.resize(constraints.costs.size());
   for (int begin = 0; begin < episodes; begin += kEpisodesAtOnce) {
-    Batch<float> batch(*simulator, std::min(kEpisodesAtOnce, episodes - begin),
+    Batch<float> batch(*player.simulator, std::min(kEpisodesAtOnce, episodes - begin),
                        resolve_horizon(*context.task, context.settings), context.settings.kernel.block, Keep::kOutcome);
     const EpisodeKey key{.seed = context.seed,
                          .reset = Purpose::kEvalReset,
                          .noise = Purpose::kEvalNoise,
                          .first_environment = static_cast<std::uint32_t>(begin)};
-    collect(*simulator, Actor<float>{policy, parameters, normaliser}, key, deterministic, *context.pool, batch);
+    collect(*player.simulator, player.actor(), key, deterministic, *context.pool, batch);
     for (const auto& block : batch.blocks) {
       for (int lane = 0; lane < block.lanes(); ++lane) {
         const auto l = static_cast<std::size_t>(lane);
@@ -50,6 +81,19 @@ Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, 
     }
   }
   return result;
+}
+
+std::vector<RecordedEpisode> record_episodes(const AlgorithmContext& context, const Tensors& checkpoint, int episodes,
+                                             bool deterministic) {
+  const Player player(context, checkpoint);
+  // Blocks of one: an episode that ends is not kept running by its neighbours.
+  Batch<float> batch(*player.simulator, episodes, resolve_horizon(*context.task, context.settings), /*block_size=*/1,
+                     Keep::kOutcome);
+  const EpisodeKey key{.seed = context.seed, .reset = Purpose::kEvalReset, .noise = Purpose::kEvalNoise};
+  collect(*player.simulator, player.actor(), key, deterministic, *context.pool, batch);
+  std::vector<RecordedEpisode> recorded;
+  for (const auto& block : batch.blocks) recorded.push_back(copy_episode(block, batch.signals));
+  return recorded;
 }
 
 }  // namespace cgpo

@@ -128,6 +128,7 @@ struct Settings {
   CpoKappa cpo_kappa = CpoKappa::kHorizon;  // key cpo.kappa: from an advantage's mean to a change of J_C
   WorldSettings world;  // of mb-cgpo
   KernelSettings kernel;
+  int snapshots = 5;  // policies that a run keeps for its replay, evenly over its iterations
 };
 
 }  // namespace cgpo

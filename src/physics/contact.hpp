@@ -104,6 +104,39 @@ struct PlaneSplit {
   }
 };
 
+// What presses at one contact point, in the axes of its link's tree.
+template <class S>
+struct Touch {
+  Vec3<S> normal;
+  Vec3<S> arm;  // from the link's origin to the lowest point of the sphere
+  S opening;    // u
+  PlaneSplit<S> split;
+  S slowness;  // 1/√(|v_t|² + v_s²)
+  Push<S> push;
+};
+
+template <class S>
+Touch<S> press_contact(const Model& model, const ContactParameters& law, const Kinematics<S>& kinematics,
+                       const ContactPoint& point) {
+  using sparse::add, sparse::mul;
+  const LinkState<S>& link = kinematics.links[point.link];
+  const Vec3<S> normal = in_tree_axes(kinematics, point.link, point.normal);
+  const Vec3<S> centre = link.rotation * lift<S>(point.link_position);
+  const Vec3<S> arm = centre - scale(S(point.radius), normal);  // the lowest point of the sphere touches
+  const S height =
+      add(dot(lift<S>(point.normal), kinematics.links[link.root].offset), dot(normal, link.position + centre));
+  const S depth = S(point.radius + point.margin + point.plane_offset) - height;
+  const Vec3<S> velocity = link_point_velocity(kinematics, point.link, arm);
+  const S opening = dot(normal, velocity);
+  const bool floating = model.joints[model.links[link.root].joints.front()].type == JointType::kFree;
+  const PlaneSplit<S> split(point.normal, normal, velocity, opening, !floating);
+  const S slip_squared = dot(split.slip, split.slip);
+  const S slowness = rsqrt(add(slip_squared, S(law.slip_speed * law.slip_speed)));
+  const S rise = mul(S(law.slip_lift * point.friction), mul(slip_squared, slowness));
+  const Push<S> push = unilateral_force(depth, sparse::sub(opening, rise), law.stiffness, law.damping, law.width);
+  return {normal, arm, opening, split, slowness, push};
+}
+
 // Adds each contact's force at the end of the step, as far as it does not depend on the acceleration, to `wrenches`,
 // and what answers the acceleration to `impedances`. Friction: −μ N v_t/√(|v_t|² + v_s²), N of the current state, with
 // the slope D_t = μ N/√(|v_t|² + v_s²) along both tangents.
@@ -114,34 +147,21 @@ struct PlaneSplit {
 template <class S>
 void add_contacts(const Model& model, const PhysicsParameters& parameters, const Kinematics<S>& kinematics,
                   std::vector<Wrench<S>>& wrenches, std::vector<Impedance<S>>& impedances) {
-  using sparse::add, sparse::mul;
+  using sparse::mul;
   const ContactParameters& law = parameters.contact;
   const double dt = parameters.timestep;
   for (const ContactPoint& point : model.contacts) {
-    const LinkState<S>& link = kinematics.links[point.link];
-    const Vec3<S> normal = in_tree_axes(kinematics, point.link, point.normal);
-    const Vec3<S> centre = link.rotation * lift<S>(point.link_position);
-    const Vec3<S> arm = centre - scale(S(point.radius), normal);  // the lowest point of the sphere touches
-    const S height =
-        add(dot(lift<S>(point.normal), kinematics.links[link.root].offset), dot(normal, link.position + centre));
-    const S depth = S(point.radius + point.margin + point.plane_offset) - height;
-    const Vec3<S> velocity = link_point_velocity(kinematics, point.link, arm);
-    const S opening = dot(normal, velocity);
-    const bool floating = model.joints[model.links[link.root].joints.front()].type == JointType::kFree;
-    const PlaneSplit<S> split(point.normal, normal, velocity, opening, !floating);
-    const S slip_squared = dot(split.slip, split.slip);
-    const S slowness = rsqrt(add(slip_squared, S(law.slip_speed * law.slip_speed)));
-    const S rise = mul(S(law.slip_lift * point.friction), mul(slip_squared, slowness));
-    const Push<S> push = unilateral_force(depth, sparse::sub(opening, rise), law.stiffness, law.damping, law.width);
+    const Touch<S> touch = press_contact(model, law, kinematics, point);
+    const Push<S>& push = touch.push;
 
     // f = n (N − dt·K·u) − D_t·v_t, B = b_n n nᵀ + b_t (1 − n nᵀ)
-    const S normal_force = push.force - S(dt * law.stiffness) * push.slope * opening;
+    const S normal_force = push.force - S(dt * law.stiffness) * push.slope * touch.opening;
     const S b_normal = S(dt * (law.damping + dt * law.stiffness)) * push.slope;
-    const S d_tangent = mul(mul(S(point.friction), push.force), slowness);
-    const Vec3<S> force = scale(normal_force, normal) - scale(d_tangent, split.slip);
-    const Sym3<S> b = split.matrix(b_normal, mul(S(dt), d_tangent));
-    wrenches[point.link].add_force(arm, force);
-    impedances[point.link] = impedances[point.link] + Impedance<S>::at(arm, b);
+    const S d_tangent = mul(mul(S(point.friction), push.force), touch.slowness);
+    const Vec3<S> force = scale(normal_force, touch.normal) - scale(d_tangent, touch.split.slip);
+    const Sym3<S> b = touch.split.matrix(b_normal, mul(S(dt), d_tangent));
+    wrenches[point.link].add_force(touch.arm, force);
+    impedances[point.link] = impedances[point.link] + Impedance<S>::at(touch.arm, b);
   }
 }
 
@@ -154,6 +174,26 @@ std::vector<S> contact_depths(const Model& model, const Kinematics<S>& kinematic
     depths.push_back(S(point.radius + point.margin + point.plane_offset) - dot(lift<S>(point.normal), centre));
   }
   return depths;
+}
+
+// Where a contact point touches its plane and what pushes the robot there, in the world's axes.
+struct ContactForce {
+  Vec3<double> position;
+  Vec3<double> force;
+};
+
+// Of each contact point of the model at the current state, n N − D_t·v_t; zero where nothing touches. For pictures.
+inline std::vector<ContactForce> contact_forces(const Model& model, const ContactParameters& law,
+                                                const Kinematics<double>& kinematics) {
+  std::vector<ContactForce> forces;
+  for (const ContactPoint& point : model.contacts) {
+    const Touch<double> touch = press_contact(model, law, kinematics, point);
+    const double drag = point.friction * touch.push.force * touch.slowness;
+    const Vec3<double> force = scale(touch.push.force, touch.normal) - scale(drag, touch.split.slip);
+    const Vec3<double> centre = point_position(model, kinematics, point.body, point.body_position);
+    forces.push_back({centre - scale(point.radius, point.normal), kinematics.to_world(point.link) * force});
+  }
+  return forces;
 }
 
 // Joint limits by the same law, and joint damping: forces to `tau`, what answers the acceleration to `diagonal`. Both

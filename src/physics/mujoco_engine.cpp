@@ -103,6 +103,24 @@ std::vector<double> MujocoEngine::contact_depths() const {
   return depths;
 }
 
+std::vector<ContactForce> MujocoEngine::contact_forces() const {
+  const mjModel* const model = parts_->model.get();
+  std::vector<ContactForce> forces;
+  for (int i = 0; i < contact_count(); ++i) {
+    const mjContact& contact = parts_->data->contact[i];
+    mjtNum in_frame[6];  // on the second geom, along the rows of contact.frame
+    mj_contactForce(model, parts_->data.get(), i, in_frame);
+    const bool second_moves = model->body_weldid[model->geom_bodyid[contact.geom2]] != 0;
+    Vec3<double> force;
+    for (int k = 0; k < 3; ++k) {
+      for (int row = 0; row < 3; ++row) force[k] += contact.frame[3 * row + k] * in_frame[row];
+      if (!second_moves) force[k] = -force[k];
+    }
+    forces.push_back({vec3(contact.pos[0], contact.pos[1], contact.pos[2]), force});
+  }
+  return forces;
+}
+
 Vec3<double> MujocoEngine::body_position(int body) const {
   const mjtNum* const p = parts_->data->xpos + 3 * body;
   return vec3(p[0], p[1], p[2]);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cgpo/physics/contact.hpp"
 #include "cgpo/physics/model.hpp"
 
 namespace cgpo {
@@ -50,6 +51,7 @@ class MujocoEngine {
   std::span<const double> smooth_acceleration() const;
   int contact_count() const;
   std::vector<double> contact_depths() const;
+  std::vector<ContactForce> contact_forces() const;  // on the moving body of each contact
   Vec3<double> body_position(int body) const;
 
  private:

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
@@ -185,6 +186,33 @@ Quat<S> quaternion_product(const Quat<S>& a, const Quat<S>& b) {
           sub(add(add(mul(a[0], b[1]), mul(a[1], b[0])), mul(a[2], b[3])), mul(a[3], b[2])),
           add(add(sub(mul(a[0], b[2]), mul(a[1], b[3])), mul(a[2], b[0])), mul(a[3], b[1])),
           add(sub(add(mul(a[0], b[3]), mul(a[1], b[2])), mul(a[2], b[1])), mul(a[3], b[0]))};
+}
+
+// The quaternion of a rotation, w ≥ 0 as far as that can be chosen: Shepperd's method, from the largest of its entries.
+inline Quat<double> quaternion_of(const Mat3<double>& r) {
+  const double trace = r(0, 0) + r(1, 1) + r(2, 2);
+  int largest = 3;  // 3: w
+  double most = trace;
+  for (int i = 0; i < 3; ++i) {
+    if (r(i, i) > most) {
+      most = r(i, i);
+      largest = i;
+    }
+  }
+  Quat<double> q{};
+  if (largest == 3) {
+    q = {1.0 + trace, r(2, 1) - r(1, 2), r(0, 2) - r(2, 0), r(1, 0) - r(0, 1)};
+  } else {
+    const int i = largest, j = (i + 1) % 3, k = (i + 2) % 3;
+    q[0] = r(k, j) - r(j, k);
+    q[static_cast<std::size_t>(i) + 1] = 1.0 + r(i, i) - r(j, j) - r(k, k);
+    q[static_cast<std::size_t>(j) + 1] = r(j, i) + r(i, j);
+    q[static_cast<std::size_t>(k) + 1] = r(k, i) + r(i, k);
+  }
+  const double scale_back =
+      (q[0] < 0.0 ? -1.0 : 1.0) / std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  for (double& x : q) x *= scale_back;
+  return q;
 }
 
 // Rotation by `angle` about a constant unit axis: cos·1 + sin·[a]× + (1 − cos) a aᵀ.

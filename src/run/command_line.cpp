@@ -24,8 +24,11 @@
 #include "cgpo/run/derivative_check.hpp"
 #include "cgpo/run/evaluation_report.hpp"
 #include "cgpo/run/listings.hpp"
+#include "cgpo/run/live_view.hpp"
 #include "cgpo/run/model_command.hpp"
 #include "cgpo/run/program_name.hpp"
+#include "cgpo/run/replay_command.hpp"
+#include "cgpo/run/report.hpp"
 #include "cgpo/run/reproduce.hpp"
 #include "cgpo/run/run_log.hpp"
 #include "cgpo/run/train_command.hpp"
@@ -75,6 +78,23 @@ CLI::Option* add_integer(CLI::App& app, const std::string& flag, Target& target,
           },
           help)
       ->type_name("N");
+}
+
+// The same for any number.
+void add_number(CLI::App& app, const std::string& flag, double& target, double low, double high,
+                const std::string& help) {
+  app.add_option_function<std::string>(
+         flag,
+         [flag, &target, low, high](const std::string& text) {
+           double value = 0.0;
+           const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+           if (error != std::errc() || end != text.data() + text.size() || !(value >= low && value <= high)) {
+             throw UserError("{} must be a number from {} to {}, not '{}'", flag, low, high, text);
+           }
+           target = value;
+         },
+         help)
+      ->type_name("X");
 }
 
 void add_threads(CLI::App& app, int& threads) {
@@ -219,6 +239,9 @@ Command add_train(CLI::App& root) {
   app->add_flag("--force", request.force, "replace the run that is in the folder")->excludes(resume);
   app->add_flag("--allow-unsupported", request.allow_unsupported,
                 "train a robot without those of its elements that the own engine does not know");
+  app->add_flag("--live", request.live, "serve a page on this machine that shows the run while it trains");
+  add_integer(*app, "--port", request.port, 0, 65535,
+              fmt::format("of that page ({}); 0: any that is free", LiveView::kUsualPort));
   add_json(*app, request.json);
   return {app, [arguments] {
             TrainRequest& train = arguments->request;
@@ -262,6 +285,65 @@ Command add_eval(CLI::App& root) {
             }
             for (const std::string& text : *sets) request->task_sets.push_back(parse_assignment(text));
             return eval_command(*request);
+          }};
+}
+
+Command add_report(CLI::App& root) {
+  struct Arguments {
+    ReportRequest request;
+    std::string out;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  ReportRequest& request = arguments->request;
+  CLI::App* app = root.add_subcommand("report", "one page: curves, verdict, the moving robot, the configuration");
+  app->add_option("RUN", request.runs, "folders of runs of one task; those that differ in the seed alone are averaged");
+  app->add_option("--out", arguments->out, "the page (RUN/report.html; of several runs report.html)")
+      ->type_name("FILE");
+  add_integer(*app, "--episodes", request.options.episodes, 0, 100'000'000, "of the evaluation (1024); 0: none");
+  add_integer(*app, "--replays", request.options.replays, 0, 16, "episodes of each policy that are shown (1); 0: none");
+  add_integer(*app, "--seed", request.options.seed, 0, kLargestSeed, "of start states and noise (the run's own)");
+  add_threads(*app, request.threads);
+  add_json(*app, request.json);
+  return {app, [arguments] {
+            if (arguments->request.runs.empty()) {
+              throw UserError("report needs the folder of a run: {} report RUN", program_name());
+            }
+            if (!arguments->out.empty()) arguments->request.out = arguments->out;
+            return report_command(arguments->request);
+          }};
+}
+
+Command add_replay(CLI::App& root) {
+  struct Arguments {
+    ReplayRequest request;
+    std::string out, video, frames;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  ReplayRequest& request = arguments->request;
+  CLI::App* app = root.add_subcommand("replay", "a page with the robot moving, or a film of it");
+  app->add_option("RUN", request.run, "the folder of a run");
+  app->add_option("--out", arguments->out, "the page (RUN/replay.html)")->type_name("FILE");
+  add_integer(*app, "--episodes", request.replay.episodes, 1, 16, "of each policy (1)");
+  add_integer(*app, "--seed", request.replay.seed, 0, kLargestSeed, "of start states and noise (the run's own)");
+  app->add_flag("--noise", request.replay.noise, "let the policy act with its noise");
+  app->add_option("--video", arguments->video, "a film: .webp, .gif or .mp4; .png: one picture")->type_name("FILE");
+  app->add_option("--frames", arguments->frames, "the film as pictures, in a new folder")->type_name("FOLDER");
+  app->add_option("--show", request.show, "policies in the film: start, middle, end, best, last (start,middle,end)")
+      ->type_name("NAME,…");
+  app->add_option("--size", request.size, "of the film, in pixels (720x400)")->type_name("WxH");
+  app->add_option("--theme", request.theme, "of the film: light or dark (light)")->type_name("NAME");
+  add_integer(*app, "--fps", request.fps, 1, 60, "pictures a second (20)");
+  add_number(*app, "--from", request.from, 0.0, 1e6, "seconds into the episode at which the film begins (0)");
+  add_number(*app, "--seconds", request.seconds, 0.01, 600.0, "of the film (5)");
+  add_threads(*app, request.threads);
+  add_json(*app, request.json);
+  return {app, [arguments] {
+            ReplayRequest& replay = arguments->request;
+            if (replay.run.empty()) throw UserError("replay needs the folder of a run: {} replay RUN", program_name());
+            if (!arguments->out.empty()) replay.out = arguments->out;
+            if (!arguments->video.empty()) replay.video = arguments->video;
+            if (!arguments->frames.empty()) replay.frames = arguments->frames;
+            return replay_command(replay);
           }};
 }
 
@@ -340,9 +422,9 @@ int parse_and_run(int argc, const char* const* argv) {
   root.set_version_flag("--version", kVersion);
   root.require_subcommand(0, 1);
   root.allow_extras();
-  const std::vector<Command> commands = {add_tasks(root),   add_algorithms(root), add_model(root),
-                                         add_check(root),   add_train(root),      add_eval(root),
-                                         add_compare(root), add_bench(root),      add_reproduce(root)};
+  const std::vector<Command> commands = {add_tasks(root),  add_algorithms(root), add_model(root),    add_check(root),
+                                         add_train(root),  add_eval(root),       add_compare(root),  add_bench(root),
+                                         add_report(root), add_replay(root),     add_reproduce(root)};
   for (const Command& command : commands) command.app->allow_extras();
   try {
     root.parse(argc, argv);
@@ -365,6 +447,7 @@ int parse_and_run(int argc, const char* const* argv) {
 
 int run_command_line(int argc, const char* const* argv) {
   if (argc > 0) set_program_name(argv[0]);
+  set_command_words(argc, argv);
   try {
     return parse_and_run(argc, argv);
   } catch (const UserError& error) {

@@ -158,15 +158,10 @@ Value option_value(const OptionValue& value) {
   return std::visit([](const auto& held) { return Value{held}; }, value);
 }
 
-// Key by key, as text: (key, value, help).
-struct Line {
-  std::string key;
-  std::string value;
-  std::string help;
-};
+}  // namespace
 
-std::vector<Line> lines_of(const Configuration& configuration) {
-  std::vector<Line> lines = {
+std::vector<ConfigurationLine> configuration_lines(const Configuration& configuration) {
+  std::vector<ConfigurationLine> lines = {
       {"algorithm", format_value({configuration.algorithm}),
        fmt::format("as listed by `{} algorithms`", program_name())},
       {"preset", format_value({configuration.preset}), "what the settings below were made from"},
@@ -187,8 +182,6 @@ std::vector<Line> lines_of(const Configuration& configuration) {
   }
   return lines;
 }
-
-}  // namespace
 
 Configuration resolve_configuration(const ConfigurationRequest& request) {
   Configuration configuration;
@@ -245,7 +238,7 @@ std::string write_configuration(const Configuration& configuration) {
       fmt::format("# {}: all of a run's settings. `{} train {} --config FILE` repeats it, bit for bit.\n", kVersion,
                   program_name(), configuration.task);
   std::string section;
-  for (const Line& line : lines_of(configuration)) {
+  for (const ConfigurationLine& line : configuration_lines(configuration)) {
     if (section_of(line.key) != section) {
       section = section_of(line.key);
       text += fmt::format("\n[{}]\n", section);
@@ -263,18 +256,19 @@ Configuration read_configuration(const std::filesystem::path& path) {
 }
 
 std::vector<SettingDifference> differences(const Configuration& before, const Configuration& after) {
-  const std::vector<Line> old_lines = lines_of(before);
-  const std::vector<Line> new_lines = lines_of(after);
-  const auto value_in = [](const std::vector<Line>& lines, const std::string& key) {
-    const auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.key == key; });
+  const std::vector<ConfigurationLine> old_lines = configuration_lines(before);
+  const std::vector<ConfigurationLine> new_lines = configuration_lines(after);
+  const auto value_in = [](const std::vector<ConfigurationLine>& lines, const std::string& key) {
+    const auto line =
+        std::find_if(lines.begin(), lines.end(), [&](const ConfigurationLine& l) { return l.key == key; });
     return line != lines.end() ? line->value : "not set";
   };
   std::vector<SettingDifference> found;
-  for (const Line& line : new_lines) {
+  for (const ConfigurationLine& line : new_lines) {
     const std::string old_value = value_in(old_lines, line.key);
     if (old_value != line.value) found.push_back({line.key, old_value, line.value});
   }
-  for (const Line& line : old_lines) {
+  for (const ConfigurationLine& line : old_lines) {
     if (value_in(new_lines, line.key) == "not set") found.push_back({line.key, line.value, "not set"});
   }
   return found;

@@ -49,6 +49,14 @@ void change_task_options(const std::vector<Assignment>& sets, Configuration& con
 // The task with its options.
 std::shared_ptr<const Task> make_task(const Configuration& configuration);
 
+// Key by key, as text.
+struct ConfigurationLine {
+  std::string key;
+  std::string value;  // as TOML
+  std::string help;
+};
+std::vector<ConfigurationLine> configuration_lines(const Configuration& configuration);
+
 // As TOML, with a comment for each key. resolve_configuration gives the same configuration back.
 std::string write_configuration(const Configuration& configuration);
 

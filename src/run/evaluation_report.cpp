@@ -25,6 +25,8 @@ Json to_json(const Estimate& estimate) {
   return result;
 }
 
+}  // namespace
+
 const char* verdict_word(Verdict verdict) {
   switch (verdict) {
     case Verdict::kHolds: return "holds";
@@ -55,8 +57,6 @@ std::string overall_sentence(const EvaluationReport& report) {
              ? "feasible, with 95 % confidence"
              : "feasible on average, but within the uncertainty of these episodes";
 }
-
-}  // namespace
 
 Estimate estimate_mean(const std::vector<double>& samples, int lattice) {
   if (samples.empty()) return {kNan, kNan};

@@ -47,6 +47,9 @@ struct EvaluationReport {
 
 EvaluationReport summarise(const Evaluation& evaluation, const Constraints& constraints);
 
+const char* verdict_word(Verdict verdict);
+std::string verdict_sentence(const CostReport& cost);
+std::string overall_sentence(const EvaluationReport& report);
 Json to_json(const EvaluationReport& report);
 std::string to_text(const EvaluationReport& report);  // several lines
 

@@ -186,6 +186,8 @@ std::vector<Key> make_keys() {
               CGPO_FIELD(window)),
       costs_key(),
       limits_key(),
+      integer("snapshots", 0, 1000, "policies kept for the replay, evenly from the first to the last; 0: none",
+              CGPO_FIELD(snapshots)),
       number("discount", {.low = 0.0, .high = 1.0, .high_open = true},
              "weight of the next step's value where the horizon is not taken as finite", CGPO_FIELD(discount)),
       flag("finite_horizon", "sums without discount that end at the horizon; false: discounted, and bootstrapped there",

@@ -10,4 +10,8 @@ const std::string& program_name();
 // From argv[0], without its folder; an empty one leaves "cgpo".
 void set_program_name(const char* argv0);
 
+// The whole command, as it could be typed again in a shell.
+const std::string& command_words();
+void set_command_words(int argc, const char* const* argv);
+
 }  // namespace cgpo

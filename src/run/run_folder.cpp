@@ -1,6 +1,9 @@
 #include "cgpo/run/run_folder.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,6 +16,31 @@
 
 namespace cgpo {
 namespace fs = std::filesystem;
+
+fs::path RunPaths::snapshot(int iteration) const { return snapshots() / fmt::format("{:06}.safetensors", iteration); }
+
+std::vector<int> find_snapshots(const RunPaths& run) {
+  std::vector<int> found;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(run.snapshots(), ignored)) {
+    const std::string name = entry.path().stem().string();
+    int iteration = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), iteration);
+    if (error == std::errc() && end == name.data() + name.size() && entry.path() == run.snapshot(iteration)) {
+      found.push_back(iteration);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+bool keeps_snapshot(int iteration, int iterations, int count) {
+  if (count == 1) return iteration == iterations;
+  for (int i = 0; i < count; ++i) {
+    if (iteration == std::llround(static_cast<double>(i) * iterations / (count - 1))) return true;
+  }
+  return false;
+}
 
 RunPaths find_run(const fs::path& folder) {
   std::error_code ignored;
@@ -80,6 +108,9 @@ void RunFolder::begin(const Configuration& configuration) const {
   // Checkpoints first: a configuration must never stand beside those of another run.
   for (const fs::path& path : {paths_.checkpoint(), paths_.best(), paths_.log(), paths_.timing()}) fs::remove(path);
   fs::remove_all(paths_.data());
+  for (const int iteration : find_snapshots(paths_)) fs::remove(paths_.snapshot(iteration));
+  std::error_code ignored;
+  fs::remove(paths_.snapshots(), ignored);  // unless there are files that are not ours
   write_configuration(configuration);
   write_file_atomically(paths_.version(), fmt::format("{}\n", kVersion));
   for (const fs::path& path : {paths_.log(), paths_.timing()}) write_file_atomically(path, "");

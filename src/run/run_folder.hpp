@@ -22,8 +22,17 @@ struct RunPaths {
   std::filesystem::path checkpoint() const { return folder / "checkpoint.safetensors"; }  // after the last iteration
   std::filesystem::path best() const { return folder / "best.safetensors"; }              // best feasible policy so far
   std::filesystem::path data() const { return folder / "data"; }  // a folder: what some algorithms learned from
+  std::filesystem::path snapshots() const { return folder / "snapshots"; }  // a file for each policy that was kept
+  std::filesystem::path snapshot(int iteration) const;                      // the policy after so many iterations
   std::filesystem::path lock() const { return folder / ".lock"; }
 };
+
+// After how many iterations a run has a snapshot, in order; files of other names are not ours.
+std::vector<int> find_snapshots(const RunPaths& run);
+
+// Whether a run of so many iterations keeps the policy that it has after `iteration` of them: `count` policies, evenly
+// from the untrained one to the last.
+bool keeps_snapshot(int iteration, int iterations, int count);
 
 // Throws UserError if there is no run at this place.
 RunPaths find_run(const std::filesystem::path& folder);

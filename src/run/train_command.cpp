@@ -15,6 +15,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/kernel/kernel.hpp"
+#include "cgpo/run/live_view.hpp"
 #include "cgpo/run/program_name.hpp"
 #include "cgpo/run/progress.hpp"
 #include "cgpo/run/run_folder.hpp"
@@ -85,6 +86,7 @@ void print_summary(std::FILE* stream, const TrainingResult& result, const Config
     std::error_code ignored;
     const bool best = fs::exists(RunPaths{folder}.best(), ignored);
     fmt::print(stream, "next    {} eval {}{}\n", program_name(), folder.string(), best ? " [--checkpoint best]" : "");
+    fmt::print(stream, "        {} report {}\n", program_name(), folder.string());
     fmt::print(stream, "        {} --set iterations={}\n", resume_words(configuration, folder),
                2 * settings.iterations);
   } else {
@@ -101,11 +103,17 @@ Json summary_json(const TrainingResult& result, const fs::path& folder) {
 }
 
 int run_training(Training training, const Configuration& configuration, const fs::path& folder,
-                 const TrainRequest& request) {
+                 const TrainRequest& request, LiveView* live) {
   std::FILE* stream = request.json ? stderr : stdout;
+  if (live != nullptr) {
+    live->begin(folder, configuration);
+    fmt::print(stream, "live: {}\n", live->address());
+    std::fflush(stream);
+  }
   const StopSignal stop;
   Progress progress(stream, ::isatty(::fileno(stream)) != 0, configuration.settings.iterations);
   const TrainingResult result = training.run(progress, StopSignal::flag());
+  if (live != nullptr) live->finish();
   print_summary(stream, result, configuration, folder);
   if (request.json) fmt::print("{}\n", summary_json(result, folder).dump());
   return result.finished ? 0 : 128 + StopSignal::flag();
@@ -135,7 +143,7 @@ void report_unsupported(const Task& task, const TrainRequest& request) {
   for (const std::string& warning : spec.warnings) fmt::print(stderr, "warning: {}\n", warning);
 }
 
-int start_run(const TrainRequest& request, const fs::path& folder) {
+int start_run(const TrainRequest& request, const fs::path& folder, LiveView* live) {
   const FolderMode mode = request.force ? FolderMode::kForce : FolderMode::kNew;
   const Configuration configuration = resolve_configuration(request.configuration);
   RunFolder::check_usable(folder, mode);
@@ -150,10 +158,10 @@ int start_run(const TrainRequest& request, const fs::path& folder) {
   const RunFolder lock(folder, mode);
   print_header(request.json ? stderr : stdout, configuration, *task, folder, request.threads);
   lock.begin(configuration);
-  return run_training(Training::start(std::move(algorithm), configuration, lock), configuration, folder, request);
+  return run_training(Training::start(std::move(algorithm), configuration, lock), configuration, folder, request, live);
 }
 
-int resume_run(const TrainRequest& request, const fs::path& folder) {
+int resume_run(const TrainRequest& request, const fs::path& folder, LiveView* live) {
   const RunFolder lock(folder, FolderMode::kResume);
   const Configuration before = read_configuration(lock.paths().config());
   const Configuration configuration = continue_configuration(lock.paths().config(), request.configuration);
@@ -171,14 +179,18 @@ int resume_run(const TrainRequest& request, const fs::path& folder) {
     print_header(request.json ? stderr : stdout, configuration, *task, folder, request.threads);
     fmt::print(request.json ? stderr : stdout, "going on after iteration {}\n", training.iteration());
   }
-  return run_training(std::move(training), configuration, folder, request);
+  return run_training(std::move(training), configuration, folder, request, live);
 }
 
 }  // namespace
 
 int train_command(const TrainRequest& request) {
   const fs::path folder = choose_folder(request);
-  return request.resume ? resume_run(request, folder) : start_run(request, folder);
+  if (request.port && !request.live) throw UserError("--port is that of the live view; it needs --live");
+  std::optional<LiveView> live;  // first of all, so that a port in use stops a run before anything is written
+  if (request.live) live.emplace(request.port.value_or(LiveView::kUsualPort));
+  LiveView* const view = live ? &*live : nullptr;
+  return request.resume ? resume_run(request, folder, view) : start_run(request, folder, view);
 }
 
 }  // namespace cgpo

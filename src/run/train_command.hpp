@@ -15,6 +15,8 @@ struct TrainRequest {
   bool force = false;
   bool allow_unsupported = false;
   int threads = 1;
+  bool live = false;        // serve a page about the run while it trains
+  std::optional<int> port;  // of that page; 0: any that is free
   bool json = false;
 };
 

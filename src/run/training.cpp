@@ -59,6 +59,7 @@ Training Training::start(std::unique_ptr<Algorithm> algorithm, const Configurati
                          const RunFolder& folder) {
   Training training(std::move(algorithm), configuration, folder);
   training.take_state();
+  training.keep_snapshot();
   write_tensors(training.paths_.checkpoint(), training.state_);
   return training;
 }
@@ -118,6 +119,18 @@ void Training::write_checkpoint() {
   data_.remove_before(algorithm_->first_data_needed());
 }
 
+void Training::keep_snapshot() const {
+  const Settings& settings = configuration_.settings;
+  if (!keeps_snapshot(iteration(), settings.iterations, settings.snapshots)) return;
+  Tensors snapshot;  // what acts, and nothing of what trains
+  snapshot.metadata = state_.metadata;
+  for (const auto& [name, tensor] : state_.entries) {
+    if (name.starts_with("policy.") || name.starts_with("normaliser.")) snapshot.entries[name] = tensor;
+  }
+  std::filesystem::create_directories(paths_.snapshots());
+  write_tensors(paths_.snapshot(iteration()), snapshot);
+}
+
 TrainingResult Training::run(Progress& progress, const std::atomic<int>& stop) {
   const int iterations = configuration_.settings.iterations;
   const double seconds_before = last_ ? last_->seconds : 0.0;
@@ -156,6 +169,7 @@ TrainingResult Training::run(Progress& progress, const std::atomic<int>& stop) {
       timing.append(to_json(TimingEntry{entry.report.iteration, seconds, seconds_writing,
                                         static_cast<double>(entry.report.steps - steps) / seconds}));
       take_state();
+      keep_snapshot();
       data_.add(iteration() - 1, algorithm_->take_new_data());
       const bool last_one = iteration() >= iterations || stop != 0;
       if (last_one || seconds_between(written, Clock::now()) >= kSecondsBetweenCheckpoints) {

@@ -1,7 +1,8 @@
 // The training loop: iterate, log, keep. Nothing here knows which algorithm it runs.
 //
 // After every iteration, in this order: best.safetensors if the iteration showed a better feasible policy, one line of
-// log.jsonl, and, once a second and at the end, what the algorithm learned from (run_data.hpp) and
+// log.jsonl, a snapshot of the policy if it is one of the few to be kept, and, once a second and at the end, what the
+// algorithm learned from (run_data.hpp) and
 // checkpoint.safetensors. Whenever the process dies, the folder holds a
 // whole checkpoint, a best policy that is at least as new and a log that is at least as long; resuming cuts the log and
 // repeats the rest bit for bit.
@@ -46,6 +47,7 @@ class Training {
   void take_state();  // the algorithm's, into state_
   void keep_if_best(const IterationReport& report);
   void write_checkpoint();
+  void keep_snapshot() const;  // of the policy in state_, if it is one of those to be kept
 
   std::unique_ptr<Algorithm> algorithm_;
   Configuration configuration_;

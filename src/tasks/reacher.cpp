@@ -136,7 +136,9 @@ TaskEntry reacher_entry() {
                      .choices = {"stratified", "independent"}});
   return {.name = "reacher", .options = std::move(options), .make = [](const TaskOptions& chosen) {
             const std::string& cost = chosen.text("cost");
-            return make_robot_task(Reacher{.body = make_robot(defaults(), chosen),
+            Robot body = make_robot(defaults(), chosen);
+            body.markers = {{.name = "target", .extra = 0, .height = 0.01, .radius = 0.012}};
+            return make_robot_task(Reacher{.body = std::move(body),
                                            .reading = cost == "tip_base"        ? Reading::kTipBase
                                                       : cost == "not_too_close" ? Reading::kNotTooClose
                                                                                 : Reading::kLiteral,

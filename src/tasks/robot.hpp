@@ -35,6 +35,14 @@ enum class Engine : std::uint8_t {
   kMujoco,  // mj_step with the contact of the MJCF file; a black box
 };
 
+// What is drawn beside a robot: a ball whose place in the world stands in the extra part of the state.
+struct Marker {
+  std::string name;
+  int extra = 0;        // first of its two entries there: x and y
+  double height = 0.0;  // z
+  double radius = 0.0;
+};
+
 struct Robot {
   std::string name;
   std::string xml;   // the MJCF text,
@@ -44,6 +52,7 @@ struct Robot {
   PhysicsParameters physics;  // of our own engine; its time step is that of both
   int substeps = 1;
   double action_scale = 1.0;  // control = scale · action, clipped to the control range
+  std::vector<Marker> markers = {};
 
   double dt() const { return physics.timestep; }
   double period() const { return dt() * substeps; }  // seconds of an environment step

@@ -96,6 +96,50 @@ TEST(Contact, RestsMillimetresDeepAndStays) {
   }
 }
 
+// A robot at rest is held up by its weight, by our floor and by MuJoCo's; arrows in pictures say so.
+TEST(Contact, ForcesAtRestCarryTheWeight) {
+  for (const char* name : {"tripod", "cheetah"}) {
+    const Model model = load_model_from_text(testing::robot_xml(name), name);
+    const PhysicsParameters parameters = suggest_parameters(model);
+    const std::vector<double> none(model.nu, 0.0);
+    const PhysicsState<double> state =
+        testing::run(model, parameters, testing::start_of(model), none, static_cast<int>(5.0 / parameters.timestep));
+    const auto kinematics = forward_kinematics<double>(model, state.q, state.v, DofAxes::kTree);
+    MujocoEngine engine = MujocoEngine::from_text(testing::robot_xml(name));
+    engine.set_state(testing::start_of(model).q, testing::start_of(model).v);
+    engine.step(none, static_cast<int>(5.0 / engine.timestep()));
+    engine.forward(none);
+    const double weight = -model.total_mass() * model.gravity[2];
+    for (const auto& forces : {contact_forces(model, parameters.contact, kinematics), engine.contact_forces()}) {
+      Vec3<double> sum;
+      for (const ContactForce& contact : forces) {
+        sum = sum + contact.force;
+        if (contact.force[2] > 0.0) {
+          EXPECT_NEAR(contact.position[2], 0.0, 0.02) << name;
+        }
+      }
+      EXPECT_NEAR(sum[2], weight, 0.02 * weight) << name;
+      EXPECT_NEAR(sum[0], 0.0, 0.02 * weight) << name;
+    }
+  }
+}
+
+// Also by half a turn, where w is 0.
+TEST(Rotation, QuaternionComesBack) {
+  RandomStream random(3, Purpose::kTest);
+  std::vector<Quat<double>> all = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {0, 0.6, 0.8, 0}};
+  for (int i = 0; i < 50; ++i) {
+    Quat<double> q{std::abs(random.normal()), random.normal(), random.normal(), random.normal()};
+    const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (double& x : q) x /= length;
+    all.push_back(q);
+  }
+  for (const Quat<double>& q : all) {
+    const Quat<double> back = quaternion_of(rotation_of(q));
+    for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(back[k], q[k], 1e-12);
+  }
+}
+
 // Friction 0.5: gravity tilted by an angle with tangent t.
 PhysicsState<double> on_a_slope(double t, double slip_speed, double seconds) {
   Model model = load_model_from_text(testing::robot_xml("tripod"), "tripod");

@@ -140,6 +140,7 @@ TEST(Configuration, RoundTripsThroughItsFile) {
                                               "cpo.kappa=one",
                                               "kernel.backend=interpreter",
                                               "kernel.block=17",
+                                              "snapshots=2",
                                               "task.start_width=0.3"});
   request.seed = 9'007'199'254'740'993;  // beyond what a double holds
   request.init = "runs/a \"quoted\" name";

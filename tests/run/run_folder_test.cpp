@@ -70,6 +70,37 @@ TEST(RunFolder, ForceClearsAnOlderRunAndNothingElse) {
   EXPECT_EQ(read_file(scratch / "run/notes.txt"), "mine");
 }
 
+TEST(RunFolder, SnapshotsAreKeptEvenlyFromFirstToLast) {
+  const auto kept = [](int iterations, int count) {
+    std::vector<int> found;
+    for (int i = 0; i <= iterations; ++i) {
+      if (keeps_snapshot(i, iterations, count)) found.push_back(i);
+    }
+    return found;
+  };
+  EXPECT_EQ(kept(100, 5), (std::vector<int>{0, 25, 50, 75, 100}));
+  EXPECT_EQ(kept(150, 3), (std::vector<int>{0, 75, 150}));
+  EXPECT_EQ(kept(2, 5), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(kept(7, 2), (std::vector<int>{0, 7}));
+  EXPECT_EQ(kept(7, 1), std::vector<int>{7});
+  EXPECT_TRUE(kept(7, 0).empty());
+}
+
+TEST(RunFolder, ForceClearsSnapshotsAndNothingElse) {
+  const ScratchFolder scratch;
+  const RunFolder folder(scratch / "run", FolderMode::kNew);
+  fs::create_directories(folder.paths().snapshots());
+  for (const int iteration : {0, 50, 1234567}) write_file_atomically(folder.paths().snapshot(iteration), "old");
+  for (const char* name : {"notes.txt", "12.safetensors", "000012.txt"}) {
+    write_file_atomically(folder.paths().snapshots() / name, "mine");
+  }
+  EXPECT_EQ(find_snapshots(folder.paths()), (std::vector<int>{0, 50, 1234567}));
+  folder.begin(function_configuration());
+  EXPECT_TRUE(find_snapshots(folder.paths()).empty());
+  EXPECT_EQ(read_file(folder.paths().snapshots() / "notes.txt"), "mine");
+  EXPECT_EQ(read_file(folder.paths().snapshots() / "12.safetensors"), "mine");
+}
+
 TEST(RunFolder, StaysOutOfForeignPlaces) {
   const ScratchFolder scratch;
   write_file_atomically(scratch / "file", "x");

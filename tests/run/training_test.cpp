@@ -77,6 +77,20 @@ TEST_F(TrainingTest, WritesALineAnIteration) {
   EXPECT_EQ(cut_lines(RunPaths{scratch_ / "run"}.timing(), 100).count, 8);
 }
 
+TEST_F(TrainingTest, KeepsSnapshotsAlsoWhenInterrupted) {
+  train("whole", 8);
+  train("cut", 8, false, 3);
+  train("cut", 8, true);
+  const RunPaths whole{scratch_ / "whole"};
+  const RunPaths cut{scratch_ / "cut"};
+  EXPECT_EQ(find_snapshots(whole), (std::vector<int>{0, 2, 4, 6, 8}));
+  EXPECT_EQ(find_snapshots(cut), find_snapshots(whole));
+  for (const int iteration : find_snapshots(whole)) {
+    EXPECT_EQ(read_file(cut.snapshot(iteration)), read_file(whole.snapshot(iteration)));
+    EXPECT_EQ(read_tensors(whole.snapshot(iteration)).metadata.at("iteration"), std::to_string(iteration));
+  }
+}
+
 TEST_F(TrainingTest, BestHoldsThePolicyThatWasMeasured) {
   train("run", 8);
   const Tensors best = read_tensors(RunPaths{scratch_ / "run"}.best());

@@ -1,0 +1,28 @@
+// Learning curves as a page draws them: the columns of one log, or the mean over the logs of several seeds.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cgpo/run/run_log.hpp"
+
+namespace cgpo {
+
+// {"iteration", "steps", "seconds": […], "case": […], "series": {NAME: {"mean": […], "half": […]}}} from line `from`
+// on.
+//
+// NAME is return, radius, kl, length, contact, diverged, or, for each cost, cost/C, violation/C, and, for the return
+// and each cost, gradient/S, critic/S, explained/S. What no line has is left out; missing numbers are null.
+//
+// Of one log, half is 1.96 standard errors where the log has them. Of several it is half of the 95 % interval of the
+// mean over the seeds (Student's t), line by line over the logs that have that line; steps and seconds are means, too.
+// Cases are those of a single log.
+Json curves_json(std::span<const std::vector<LogEntry>> logs, const std::vector<std::string>& costs,
+                 std::size_t from = 0);
+
+// A number for a page: seven digits, or null.
+Json page_number(double value);
+Json page_numbers(std::span<const double> values);
+
+}  // namespace cgpo
