@@ -39,21 +39,22 @@ RadiusTestResult test_radius(const Prediction& predicted, double return_now, con
 }
 
 RadiusTestResult test_radius_one_sided(const Account& account, const Prediction& predicted, const Outcome& outcome,
-                                       const std::vector<double>& limits, double certainty) {
+                                       const std::vector<double>& limits, const RadiusSettings& settings) {
   RadiusTestResult result;
   const double missing = account.return_before + account.promised - outcome.return_now;
   const double scale = std::max(std::abs(account.return_before), std::abs(outcome.return_now));
   const auto kept = [&](double lost) {  // a NaN stays
     return lost <= 0.0 ? 1.0 : 1.0 - ratio(lost, account.promised_size, scale);
   };
-  result.rho = kept(missing - certainty * outcome.return_se);
-  result.rho_sure = kept(missing + certainty * outcome.return_se);
+  result.rho = kept(missing - settings.certainty * outcome.return_se);
+  result.rho_sure = kept(missing + settings.certainty * outcome.return_se);
   for (std::size_t i = 0; i < limits.size(); ++i) {
     if (std::isinf(limits[i])) continue;  // no constraint
     const double margin = predicted.margins[i];
     const double excess = outcome.costs_now[i] - std::max(predicted.costs_after[i], limits[i] - margin);
     if (excess > 0.0) {
-      result.zeta = std::min(result.zeta, 1.0 - excess / std::max(margin, 0.01 * std::abs(limits[i])));
+      const double allowed = std::max({margin, 0.01 * std::abs(limits[i]), settings.chance_se * outcome.costs_se[i]});
+      result.zeta = std::min(result.zeta, 1.0 - excess / allowed);
     }
   }
   return result;
@@ -67,9 +68,8 @@ std::optional<RadiusTestResult> AdaptiveRadius::observe(const Outcome& outcome, 
   account_->promised += promised;
   account_->promised_size += std::abs(promised);
   account_->updates += 1.0;
-  const RadiusTestResult result =
-      one_sided ? test_radius_one_sided(*account_, *expected_, outcome, limits, settings_.certainty)
-                : test_radius(*expected_, outcome.return_now, outcome.costs_now, limits);
+  const RadiusTestResult result = one_sided ? test_radius_one_sided(*account_, *expected_, outcome, limits, settings_)
+                                            : test_radius(*expected_, outcome.return_now, outcome.costs_now, limits);
   note_misses(outcome.costs_now);
   expected_.reset();
   if (settings_.test == RadiusTest::kFixed) return result;

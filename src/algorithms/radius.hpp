@@ -48,12 +48,13 @@ struct Account {
 };
 
 // ρ' = 1 − max(0, promised − realised) / |promised| of the return's change over the account,
-// ζ' = min_i 1 − max(0, J_Ci − max(Ĵ_Ci, b_i − margin_i)) / max(margin_i, |b_i| / 100):
-// 1 as long as a cost stays where the step aimed at, 0 when all of the margin is used up.
+// ζ' = min_i 1 − max(0, J_Ci − max(Ĵ_Ci, b_i − margin_i)) / max(margin_i, |b_i| / 100, chance_se · σ_i):
+// 1 as long as a cost stays where the step aimed at, 0 when all of the margin is used up. σ_i is the cost's standard
+// error: without it the noise of a cost that varies much from episode to episode uses up its margin by itself.
 // What chance explains (`certainty` standard errors) is not held against the steps. Nor does it speak for them:
 // rho_sure counts as much as missing, else steps whose gain drowns in noise would lengthen the radius without end.
 RadiusTestResult test_radius_one_sided(const Account& account, const Prediction& predicted, const Outcome& outcome,
-                                       const std::vector<double>& limits, double certainty);
+                                       const std::vector<double>& limits, const RadiusSettings& settings);
 
 // Whether the outcome is worse than predicted by more than `factor` times the predicted change and beyond what chance
 // explains (three standard errors): the return too low, or a cost too high and above its limit.

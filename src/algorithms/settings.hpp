@@ -50,6 +50,7 @@ struct RadiusSettings {
   int rows = 512;            // states × actions at which the action metric is taken
   double margin = 0.02;      // aim below the limit by this share of max(|b|, 1)
   double margin_se = 1.0;    // and by this many standard errors of J_C
+  double chance_se = 0.0;    // an excess of J_C is judged against at least this many of its standard errors
   double margin_miss = 1.0;  // and by this many times the mean by which J_C came out above its prediction lately
   double retreat = 3.0;      // a step that misses its prediction by this many times the predicted change is taken back
   double certainty = 2.0;    // standard errors of the return by which a change of the radius must be called for

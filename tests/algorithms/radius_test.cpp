@@ -46,7 +46,7 @@ TEST(RadiusTest, OneSidedRatiosByHand) {
   const Prediction prediction{10.0, 12.0, {5.0}, {6.0}, {2.0}};
   const auto test = [&](double return_now, double return_se, double cost_now) {
     return test_radius_one_sided({10.0, 2.0, 2.0, 1.0}, prediction, {return_now, return_se, {cost_now}, {0.3}}, {8.0},
-                                 /*certainty=*/1.0);
+                                 {.certainty = 1.0});
   };
   EXPECT_DOUBLE_EQ(test(11.0, 0.0, 7.5).rho, 0.5);
   EXPECT_DOUBLE_EQ(test(11.0, 0.0, 7.5).zeta, 0.25);
@@ -61,8 +61,14 @@ TEST(RadiusTest, OneSidedRatiosByHand) {
   EXPECT_DOUBLE_EQ(test(12.5, 0.5, 6.0).rho_sure, 1.0);
   // While a broken constraint is being repaired, the prediction counts.
   const Prediction repair{10.0, 12.0, {20.0}, {15.0}, {2.0}};
-  EXPECT_DOUBLE_EQ(test_radius_one_sided({10.0, 2.0, 2.0, 1.0}, repair, {12.0, 0.0, {16.0}, {0.0}}, {8.0}, 1.0).zeta,
-                   0.5);
+  EXPECT_DOUBLE_EQ(
+      test_radius_one_sided({10.0, 2.0, 2.0, 1.0}, repair, {12.0, 0.0, {16.0}, {0.0}}, {8.0}, {.certainty = 1.0}).zeta,
+      0.5);
+  // A cost known to ±1 only: 3.5 above the aim is less than four standard errors, whatever the margin is.
+  EXPECT_DOUBLE_EQ(
+      test_radius_one_sided({10.0, 2.0, 2.0, 1.0}, prediction, {12.0, 0.0, {9.5}, {1.0}}, {8.0}, {.chance_se = 4.0})
+          .zeta,
+      0.125);
 }
 
 // A gain of 0.1 an update hides in ±0.4. Together a dozen can be told from none.
