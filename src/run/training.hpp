@@ -2,9 +2,8 @@
 //
 // After every iteration, in this order: best.safetensors if the iteration showed a better feasible policy, one line of
 // log.jsonl, a snapshot of the policy if it is one of the few to be kept, and, once a second and at the end, what the
-// algorithm learned from (run_data.hpp) and
-// checkpoint.safetensors. Whenever the process dies, the folder holds a
-// whole checkpoint, a best policy that is at least as new and a log that is at least as long; resuming cuts the log and
+// algorithm learned from (run_data.hpp) and checkpoint.safetensors. Whenever the process dies, the folder holds a whole
+// checkpoint, a best policy that is at least as new and a log that is at least as long; resuming cuts the log and
 // repeats the rest bit for bit.
 #pragma once
 
