@@ -103,10 +103,12 @@ void WorldModel<Real>::observe(std::span<const float> rows) {
     // As if those that are not known varied like the others.
     fresh.deviation[at] = known > 0 ? squares * (static_cast<double>(count) / static_cast<double>(known)) : 0.0;
   }
+  const bool first = moments_.count == 0;
   moments_.merge(fresh);
   const InputScale inputs_before = input_scale_;
   const InputScale before = output_scale_;
   refresh_scales();
+  if (first) return;  // the networks are noise still: better around the data than as they were
   const int last = mlp_.layers() - 1;
   for (Member& member : members_) {
     mlp_.fold_input_change(member.parameters, inputs_before, input_scale_);

@@ -135,7 +135,7 @@ TEST_F(External, AnEnvironmentInCppIsATask) {
 
 TEST_F(External, AWrongStartIsRefused) {
   expect_refused({"train", "external"}, {"task.command"});
-  expect_refused(training("run", "/no/such/program"), {"/no/such/program", "could not be started"});
+  expect_refused(training("run", "/no/such/program 2>/dev/null"), {"/no/such/program", "could not be started"});
   expect_refused(training("run", bad("words", 0)), {"sent no header", "hello"});
   expect_refused(training("run", bad("header", 0)), {"wrong header", "'observations'", "many"});
   expect_refused(training("run", bad("version", 0)), {"version 2 of the protocol, this program version 1"});
