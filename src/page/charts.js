@@ -107,11 +107,14 @@ class CurveBoard {
       const plot = element('div', { class: 'plot' }, canvas);
       const last = element('span', { class: 'last' });
       const figure = element('figure', {}, element('figcaption', {}, element('h3', {}, definition.title), last), plot);
-      const entry = { definition, canvas, last, figure };
-      this.charts.set(definition.id, entry);
+      this.charts.set(definition.id, { definition, canvas, last, figure, plot });
       this.place(figure, definition.id);
-      entry.chart = new Chart(canvas, this.settings(definition));
-      connectZoom(canvas, plot, this.zoom, pixel => entry.chart.scales.x.getValueForPixel(pixel));
+    }
+    // Only now do all figures have the width that they keep.
+    for (const entry of this.charts.values()) {
+      if (entry.chart) continue;
+      entry.chart = new Chart(entry.canvas, this.settings(entry.definition));
+      connectZoom(entry.canvas, entry.plot, this.zoom, pixel => entry.chart.scales.x.getValueForPixel(pixel));
     }
     this.refresh();
   }

@@ -148,10 +148,11 @@ class Stage {
     const width = this.host.clientWidth, height = this.host.clientHeight;
     if (!width || !height) return;
     this.renderer.setSize(width, height, false);
+    const background = new THREE.Color(cssColor('--stage'));
+    this.renderer.setClearColor(background);
     this.renderer.setScissorTest(false);
     this.renderer.clear();
     this.renderer.setScissorTest(true);
-    const background = new THREE.Color(cssColor('--stage'));
     for (const [index, { view, x, y, w, h }] of this.layout().entries()) {
       const episode = view.policy.episodes[episodeIndex];
       const at = Math.min(time, episode.frames - 1);

@@ -48,7 +48,8 @@ function verdictCard(run, label) {
 // Of several runs, a line each.
 function verdictTable(data) {
   const costs = allCosts(data.groups);
-  const head = element('tr', {}, ...['Run', 'Verdict', 'Return', ...costs.map(cost => `Cost: ${cost.name}`), 'Training', 'Steps a second'].map(text => element('th', {}, text)));
+  const head = element('tr', {}, ...['Run', 'Verdict', 'Return', ...costs.map(cost => `Cost: ${cost.name}`)].map(text => element('th', {}, text)),
+    ...['Training', 'Steps a second'].map(text => element('th', { class: 'number' }, text)));
   const rows = data.groups.flatMap(group => group.runs.map(index => {
     const run = data.runs[index];
     const name = element('td', { title: run.folder }, `${group.label}, seed ${run.seed}`);
