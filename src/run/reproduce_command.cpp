@@ -146,6 +146,7 @@ PieceResults make_pieces(const ReproductionPlan& plan, const ReproductionPaths& 
     seconds += (*found)["seconds"].get<double>();
     ++kept;
   }
+  if (!missing.empty()) fmt::print(stderr, "{}: timing a piece of the work first\n", paths.name);
   std::vector<double> estimates;
   double estimate = 0.0;
   for (const Piece* piece : missing) {

@@ -23,7 +23,7 @@ struct Source {
 const std::vector<Source> kSources = {{NoiseSource::kShac, "shac"},
                                       {NoiseSource::kBptt, "bptt"},
                                       {NoiseSource::kZobg, "zobg"},
-                                      {NoiseSource::kZobgBaseline, "zobg, baseline"}};
+                                      {NoiseSource::kZobgBaseline, "zobg-baseline"}};
 
 struct NoiseStudy {
   std::string name;

@@ -29,7 +29,8 @@ ReproductionPlan plan_horizon(const ReproduceContext& context) {
       Panel panel{kTask, "environment steps", cost ? "cost" : "return", {}, {}, "set format x '%.1s%c'"};
       if (cost) panel.limit = comparison.limits.front();
       for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
-        panel.lines.push_back({kTask + "/" + curve_file(algorithm), 3, mean, mean + 1, mean + 2, algorithm.label});
+        panel.lines.push_back(curve(fmt::format("{}/{}", kTask, curve_file(algorithm)), 3, mean, algorithm.label,
+                                    static_cast<int>(algorithm.runs.size())));
       }
       panels.push_back(panel);
     }

@@ -128,11 +128,18 @@ std::string svg_header(const std::string& name, int width, int height) {
       name, width, height);
 }
 
+Line curve(const std::string& file, int x, int mean, const std::string& title, int seeds) {
+  const bool band = seeds > 2;
+  return {file, x, mean, band ? mean + 1 : 0, band ? mean + 2 : 0, title};
+}
+
 std::string panels_script(const std::string& name, const std::vector<Panel>& panels, int columns) {
   const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
   std::string text = svg_header(name, 480 * columns, 330 * rows);
-  text += fmt::format("set multiplot layout {},{}\nset key below\nset style fill transparent solid 0.2 noborder\n",
-                      rows, columns);
+  text += fmt::format(
+      "set multiplot layout {},{}\nset key below\nset bmargin 6\nset xtics font ',9'\nset style fill transparent solid "
+      "0.2 noborder\n",
+      rows, columns);
   for (const Panel& panel : panels) {
     text += fmt::format("set title {}; set xlabel {}; set ylabel {}\n{}\n", quoted(panel.title), quoted(panel.x),
                         quoted(panel.y), panel.settings);

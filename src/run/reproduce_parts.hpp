@@ -52,6 +52,9 @@ struct Line {
   int high = 0;
   std::string title;
 };
+// With a band if there are seeds enough for one that says anything: that of two is many times as wide as the means.
+Line curve(const std::string& file, int x, int mean, const std::string& title, int seeds);
+
 struct Panel {
   std::string title;
   std::string x;

@@ -122,7 +122,7 @@ void add_bound_pieces(const BoundStudy& study, const ReproduceContext& context, 
 
 std::string bounds_table(const std::vector<BoundStudy>& studies, const PieceResults& results, Json& json) {
   std::vector<std::vector<std::string>> rows = {{"task", "iteration", "δ̂", "‖δ‖²", "ε_R", "ε_C", "ΔJ_R ≥ bound",
-                                                 "J_C ≤ bound", "|Ĵ_R − J_R| ≤ bound", "|Ĵ_C − J_C| ≤ bound"}};
+                                                 "J_C ≤ bound", "error of Ĵ_R ≤ bound", "error of Ĵ_C ≤ bound"}};
   for (const BoundStudy& study : studies) {
     for (const int k : study.iterations) {
       Json cell = results.at(study.piece(k));
@@ -150,6 +150,7 @@ ReproductionReport report_on(const CompareResult& runs, const std::vector<BoundS
     files[algorithm.label] = fmt::format("radius-{}.csv", algorithm.label);
     report.data.push_back({files[algorithm.label], training_csv(algorithm)});
   }
+  const auto seeds = static_cast<int>(runs.comparison.algorithms.front().runs.size());
   std::vector<Panel> panels;
   for (const AblationPanel& ablation : kPanels) {
     Panel curves[3];
@@ -164,9 +165,9 @@ ReproductionReport report_on(const CompareResult& runs, const std::vector<BoundS
       panel.undo = i == 2 ? "unset logscale y" : "";
       if (i == 1) panel.limit = runs.comparison.limits.front();
       const int column = shown[i].second;
-      panel.lines.push_back({files["cgpo"], 1, column, column + 1, column + 2, "cgpo"});
+      panel.lines.push_back(curve(files["cgpo"], 1, column, "cgpo", seeds));
       for (const std::string& variant : ablation.variants)
-        panel.lines.push_back({files["cgpo:" + variant], 1, column, column + 1, column + 2, variant});
+        panel.lines.push_back(curve(files["cgpo:" + variant], 1, column, variant, seeds));
       panels.push_back(panel);
     }
   }

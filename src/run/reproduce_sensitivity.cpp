@@ -90,10 +90,13 @@ ReproductionReport report_on(const std::vector<SweepRuns>& tasks, const PieceRes
       report.data.push_back({file, csv_of({"value", "return", "return_low", "return_high", "cost", "cost_low",
                                            "cost_high", "violations", "violations_low", "violations_high"},
                                           data)});
+      const auto seeds = static_cast<int>(comparison.algorithms.front().runs.size());
       const std::string log = "set logscale x";
-      panels.push_back({runs.task, sweep.title, "return", {{file, 1, 2, 3, 4, "return"}}, {}, log});
-      panels.push_back({runs.task, sweep.title, "cost", {{file, 1, 5, 6, 7, "cost"}}, comparison.limits.front(), log});
-      panels.push_back({runs.task, sweep.title, "updates over the limit", {{file, 1, 8, 9, 10, "share"}}, {}, log});
+      panels.push_back({runs.task, sweep.title, "return", {curve(file, 1, 2, "return", seeds)}, {}, log});
+      panels.push_back(
+          {runs.task, sweep.title, "cost", {curve(file, 1, 5, "cost", seeds)}, comparison.limits.front(), log});
+      panels.push_back(
+          {runs.task, sweep.title, "updates over the limit", {curve(file, 1, 8, "share", seeds)}, {}, log});
     }
     const std::string name = fmt::format("sensitivity-{}", sweep.name);
     report.pictures.push_back({name, panels_script(name, panels, 3)});

@@ -55,7 +55,8 @@ Panel panel_of(const TaskRuns& runs, bool cost) {
   if (cost) panel.limit = comparison.limits.front();
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
     const int mean = cost ? 8 : 5;  // columns of compare's curves
-    panel.lines.push_back({runs.task + "/" + curve_file(algorithm), 3, mean, mean + 1, mean + 2, algorithm.label});
+    panel.lines.push_back(curve(fmt::format("{}/{}", runs.task, curve_file(algorithm)), 3, mean, algorithm.label,
+                                static_cast<int>(algorithm.runs.size())));
   }
   return panel;
 }

@@ -41,6 +41,13 @@ TEST_F(BadInput, Names) {
   expect_refused({"--jsn"}, {"unknown option '--jsn'"});
 }
 
+TEST_F(BadInput, Reproductions) {
+  expect_refused({"reproduce"}, {"reproduce needs a name", "table1", "all"});
+  expect_refused({"reproduce", "tabel1"}, {"no 'tabel1' to reproduce", "did you mean 'table1'?"});
+  expect_refused({"reproduce", "errors", "--seeds", "0"}, {"--seeds must be a whole number from 1"});
+  expect_refused({"reproduce", "errors", "--quik"}, {"unknown option '--quik'", "did you mean '--quick'?"});
+}
+
 TEST_F(BadInput, Values) {
   expect_refused({"train", "function", "--seed", "-1"}, {"--seed must be a whole number from 0", "'-1'"});
   expect_refused({"train", "function", "--seed", "abc"}, {"--seed must be a whole number", "'abc'"});

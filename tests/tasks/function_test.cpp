@@ -81,5 +81,20 @@ TEST(Function, StartsWhereItIsToldTo) {
   EXPECT_EQ(state, 0.0);
 }
 
+TEST(Function, MeasuresBeforeOrAfterTheStep) {
+  const TaskEntry& entry = find_task("function");
+  TaskOptions options(entry.options);
+  const auto reward = [&] {
+    const std::shared_ptr<const Task> task = entry.make(options);
+    const std::vector<double> result = evaluate(task->trace_step(), std::vector{2.0, 0.5});
+    EXPECT_NEAR(result[static_cast<std::size_t>(task->layout().state())], 2.1, 1e-15);
+    return result[static_cast<std::size_t>(task->layout().reward())];
+  };
+  const auto f = [](double x) { return x * x / 100.0 + 0.1 + 0.1 * std::sin(8.0 * x / 3.14159265358979323846); };
+  EXPECT_NEAR(reward(), f(2.0), 1e-14);
+  options.set("measured", std::string("after"));
+  EXPECT_NEAR(reward(), f(2.1), 1e-14);
+}
+
 }  // namespace
 }  // namespace cgpo
