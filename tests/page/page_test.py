@@ -526,9 +526,12 @@ class Film(unittest.TestCase):
 class Live(PageTest):
     """A long training, looked at while it goes on."""
 
-    def start(self, out, iterations, *more):
+    def setUp(self):
+        self.browser.open('about:blank')
+
+    def start(self, out, iterations, *more, environments=24):
         words = [PROGRAM, 'train', 'function', '--out', out, '--live', '--threads', '1', *more,
-                 '--set', f'iterations={iterations}', *SMALL]
+                 '--set', f'iterations={iterations}', *SMALL, f'environments={environments}']
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
@@ -591,7 +594,8 @@ class Live(PageTest):
         cgpo('eval', 'run', '--episodes', '8')
 
     def test_page_sees_the_end(self):
-        process, address, _ = self.start('short', 60, '--port', '0')
+        # Some seconds, so that a slow browser is there before the end.
+        process, address, _ = self.start('short', 60, '--port', '0', environments=1000)
         self.browser.open(f'{address}#still')
         self.browser.wait_for('window.cgpo && cgpo.live && cgpo.live.finished')
         self.assertEqual(self.js('cgpo.data.groups[0].curves.steps.length'), 60)
