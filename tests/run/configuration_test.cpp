@@ -108,6 +108,7 @@ TEST(Configuration, RoundTripsThroughItsFile) {
                                               "radius.margin_se=2",
                                               "radius.retreat=4",
                                               "radius.margin_miss=0.5",
+                                              "radius.chance_se=3.0",
                                               "radius.certainty=3",
                                               "radius.sidestep=true",
                                               "radius.cutoff=0.5",
