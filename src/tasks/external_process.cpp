@@ -162,6 +162,7 @@ void ExternalProcess::stop() {
 
 void ExternalProcess::fail(const std::string& what) {
   failed_ = true;
+  failure_ = what;
   throw UserError("the simulator `{}` {}", command_, what);
 }
 
@@ -263,7 +264,7 @@ void ExternalProcess::read_header(const std::string& line) {
 
 void ExternalProcess::exchange(std::uint32_t kind, int first, int count, const std::vector<char>& payload,
                                std::size_t expected, const char* what) {
-  if (failed_) throw UserError("the simulator `{}` has failed before", command_);
+  if (failed_) fail(std::string(failure_));
   const std::uint32_t request[4] = {kind, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count),
                                     static_cast<std::uint32_t>(payload.size())};
   std::vector<char> frame(sizeof(request) + payload.size());

@@ -56,6 +56,7 @@ class ExternalProcess final : public OutsideEnvironments {
   int to_ = -1;
   int from_ = -1;
   bool failed_ = false;
+  std::string failure_;  // what went wrong first: other threads, which come after it, say the same
   std::vector<float> answer_;
   std::vector<char> ended_;  // by environment
 };
