@@ -9,8 +9,8 @@ first=${FIRST:-0}
 shift $(($# < 3 ? $# : 3))
 tasks=("$@")
 [ ${#tasks[@]} -gt 0 ] || tasks=(cartpole reacher halfcheetah ant)
-echo "| task | seed | return | cost | limit | episode length | updates over the limit | steps until strictly converged | seconds |"
-echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+echo "| task | seed | return | cost | limit | episode length | updates over the limit | of those near it | steps until strictly converged | seconds |"
+echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
 for task in "${tasks[@]}"; do
   for ((seed = first; seed < first + seeds; ++seed)); do
     run=$folder/$task-$seed

@@ -8,7 +8,9 @@ log = [json.loads(line) for line in open(f"{folder}/log.jsonl")]
 cost = result["costs"][0]
 limit = cost["limit"]
 margin = 0.01 * max(abs(limit), 1.0)
-over = sum(entry["costs"][0] > limit + margin for entry in log) / len(log)
+over = sum(entry["costs"][0] > limit + margin for entry in log)
+near = sum(entry["costs"][0] > limit - 0.1 * max(abs(limit), 1.0) for entry in log)  # the critical area
+critical = f"{100 * over / near:.1f} %" if near else "–"
 
 # Strict convergence: a full window of a tenth of the run follows in which the return stays within 5 % of the run's range
 # of where it is, it is feasible, and within 5 % of the range of the best feasible return.
@@ -27,6 +29,6 @@ for i in range(len(log) - window):
 print(
     f"| {task} | {seed} | {result['return']['mean']:.1f} ± {result['return']['se']:.1f} "
     f"| {cost['mean']:.1f} ± {cost['se']:.1f} | {limit:g} | {result['episode_length']:.0f} "
-    f"| {100 * over:.1f} % | {converged} | {float(seconds):.0f} |",
+    f"| {100 * over / len(log):.1f} % | {critical} | {converged} | {float(seconds):.0f} |",
     flush=True,
 )

@@ -11,7 +11,7 @@ rows = {}
 with open(page) as lines:
     for line in lines:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) == 9 and cells[0] in PAPER:
+        if len(cells) == 10 and cells[0] in PAPER:
             number = [float(re.match(r"-?[\d.]+(e\d+)?", cell).group()) if cell[:1] in "-0123456789" and cell != "-" else None for cell in cells[1:]]
             rows.setdefault(cells[0], []).append(number)
 
@@ -20,11 +20,11 @@ def mean(values):
     return sum(values) / len(values)
 
 
-print("| task | seeds | return: mean (worst) | cost: mean (worst) | limit | updates over the limit | the paper's | steps until converged, strictly | the paper's |")
-print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+print("| task | seeds | return: mean (worst) | cost: mean (worst) | limit | updates over the limit | of those near it | the paper's | steps until converged, strictly | the paper's |")
+print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 for task, seeds in rows.items():
     returns, costs, limit = [row[1] for row in seeds], [row[2] for row in seeds], seeds[0][3]
-    over, steps = [row[5] for row in seeds], [row[6] for row in seeds if row[6] is not None]
+    over, near, steps = [row[5] for row in seeds], [row[6] for row in seeds if row[6] is not None], [row[7] for row in seeds if row[7] is not None]
     paper_steps, paper_over = PAPER[task]
-    print(f"| {task} | {len(seeds)} | {mean(returns):.1f} ({min(returns):.1f}) | {mean(costs):.1f} ({max(costs):.1f}) | {limit:g} | {mean(over):.1f} % | {paper_over} % "
+    print(f"| {task} | {len(seeds)} | {mean(returns):.1f} ({min(returns):.1f}) | {mean(costs):.1f} ({max(costs):.1f}) | {limit:g} | {mean(over):.1f} % | {mean(near):.1f} % | {paper_over} % "
           f"| {mean(steps) / 1e6:.2f}e6{'' if len(steps) == len(seeds) else f' ({len(steps)} of {len(seeds)})'} | {paper_steps} |")

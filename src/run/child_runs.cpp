@@ -7,6 +7,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -85,9 +87,9 @@ struct LogEnd {
 
 LogEnd end_of_log(const fs::path& path) {
   LogEnd end;
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return end;
-  const std::string text = read_file(path);
+  // A run that starts anew takes its log away for a moment: no log is an empty one.
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   end.iterations = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
   if (end.iterations == 0) return end;
   const std::size_t last = text.rfind('\n');

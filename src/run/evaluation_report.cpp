@@ -9,6 +9,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/statistics.hpp"
 #include "cgpo/run/explain.hpp"
+#include "cgpo/run/metrics.hpp"
 #include "cgpo/run/progress.hpp"
 #include "cgpo/run/run_folder.hpp"
 #include "cgpo/tasks/robot.hpp"
@@ -36,6 +37,8 @@ const char* verdict_word(Verdict verdict) {
 }
 
 std::string verdict_sentence(const CostReport& cost) {
+  if (std::isinf(cost.limit)) return "there is none";
+  if (!std::isfinite(cost.estimate.se)) return "no verdict from one episode";
   const std::string interval = fmt::format("95 % interval {:.5g} to {:.5g}", cost.estimate.low(), cost.estimate.high());
   switch (cost.verdict()) {
     case Verdict::kHolds: return fmt::format("the limit holds ({})", interval);
@@ -47,6 +50,7 @@ std::string verdict_sentence(const CostReport& cost) {
 std::string overall_sentence(const EvaluationReport& report) {
   if (report.episodes == 0) return "no verdict: every episode diverged";
   if (report.costs.empty()) return "feasible: there are no constraints";
+  if (!std::isfinite(report.return_optimised.se)) return "no verdict from one episode";
   const auto all = [&](auto&& holds) { return std::all_of(report.costs.begin(), report.costs.end(), holds); };
   if (!report.feasible) {
     const bool sure = !all([](const CostReport& cost) { return cost.verdict() != Verdict::kExceeded; });
@@ -63,7 +67,8 @@ Estimate estimate_mean(const std::vector<double>& samples, int lattice) {
   double sum = 0.0;
   for (const double sample : samples) sum += sample;
   return {sum / static_cast<double>(samples.size()),
-          lattice > 0 ? standard_error_of_lattice(samples, lattice) : standard_error(samples)};
+          lattice > 0 ? standard_error_of_lattice(samples, lattice) : standard_error(samples),
+          student_quantile(std::max(1, static_cast<int>(samples.size()) - 1))};
 }
 
 Verdict CostReport::verdict() const {
@@ -115,16 +120,23 @@ Json to_json(const EvaluationReport& report) {
   return result;
 }
 
+namespace {
+
+std::string plus_minus(const Estimate& estimate) {
+  return std::isfinite(estimate.se) ? fmt::format("{:.5g} ± {:.2g}", estimate.mean, estimate.se)
+                                    : fmt::format("{:.5g}", estimate.mean);
+}
+
+}  // namespace
+
 std::string to_text(const EvaluationReport& report) {
-  std::string text =
-      fmt::format("return         {:.5g} ± {:.2g}\n", report.return_optimised.mean, report.return_optimised.se);
+  std::string text = fmt::format("return         {}\n", plus_minus(report.return_optimised));
   if (report.return_paper.mean != report.return_optimised.mean) {
-    text += fmt::format("return, paper  {:.5g} ± {:.2g}\n", report.return_paper.mean, report.return_paper.se);
+    text += fmt::format("return, paper  {}\n", plus_minus(report.return_paper));
   }
   for (const CostReport& cost : report.costs) {
-    text +=
-        fmt::format("cost {:<9} {:.5g} ± {:.2g}, limit {:.5g}: {}; {:.1f} % of the episodes are over it\n", cost.name,
-                    cost.estimate.mean, cost.estimate.se, cost.limit, verdict_sentence(cost), 100.0 * cost.spread.over);
+    text += fmt::format("cost {:<9} {}, limit {:.5g}: {}; {:.1f} % of the episodes are over it\n", cost.name,
+                        plus_minus(cost.estimate), cost.limit, verdict_sentence(cost), 100.0 * cost.spread.over);
   }
   text += fmt::format("episodes       {} of {:.5g} steps on average{}\n", report.episodes, report.episode_length,
                       report.diverged > 0 ? fmt::format("; {} more diverged and are left out", report.diverged) : "");
@@ -149,6 +161,17 @@ void change_engine(const EvaluationRequest& request, Configuration& configuratio
     configuration.task_options.set("substeps", static_cast<double>(request.substeps));
     configuration.task_options.set("dt", 0.0);
   }
+}
+
+// What differs from the task that the policy was trained on.
+std::string describe_changes(const EvaluationRequest& request) {
+  std::string text;
+  if (!request.engine.empty()) text += " with engine " + request.engine;
+  if (request.substeps > 0) text += fmt::format("{} {} substeps", text.empty() ? " with" : ",", request.substeps);
+  for (const Assignment& assignment : request.task_sets) {
+    text += fmt::format("{} {} = {}", text.empty() ? " with" : ",", assignment.key, format_value(assignment.value));
+  }
+  return text;
 }
 
 }  // namespace
@@ -194,17 +217,19 @@ int eval_command(const EvaluationRequest& request) {
 
   if (request.json) {
     Json result = to_json(report);
+    result["task"] = configuration.task;
+    result["seed"] = context.seed;
     result["checkpoint"] = path.string();
     result["deterministic"] = request.deterministic;
     if (!request.engine.empty()) result["engine"] = request.engine;
+    for (const Assignment& assignment : request.task_sets) result["changed"].push_back(assignment.key);
     if (explanation) result["explanation"] = to_json(*explanation, find_causes(*explanation));
     fmt::print("{}\n", result.dump());
     return 0;
   }
   fmt::print("{} on {}{}, {} policy{}, {:.1f} s\n", configuration.algorithm, configuration.task,
-             request.engine.empty() ? "" : " with engine " + request.engine,
-             request.checkpoint == "best" ? "best feasible" : "last", request.deterministic ? ", without noise" : "",
-             seconds);
+             describe_changes(request), request.checkpoint == "best" ? "best feasible" : "last",
+             request.deterministic ? ", without noise" : "", seconds);
   fmt::print("{}", to_text(report));
   if (explanation) fmt::print("\n{}", to_text(*explanation, find_causes(*explanation)));
   return 0;

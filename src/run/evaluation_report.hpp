@@ -15,10 +15,11 @@ namespace cgpo {
 
 struct Estimate {
   double mean = 0.0;
-  double se = 0.0;  // standard error of the mean
+  double se = 0.0;         // standard error of the mean; NaN: unknown
+  double quantile = 1.96;  // half the width of the 95 % confidence interval, in standard errors
 
-  double low() const { return mean - 1.96 * se; }  // of the 95 % confidence interval
-  double high() const { return mean + 1.96 * se; }
+  double low() const { return mean - quantile * se; }
+  double high() const { return mean + quantile * se; }
 };
 
 // Without samples all is NaN. lattice: as in Evaluation.

@@ -303,7 +303,8 @@ class Search {
     if (radius.lower >= radius.upper) {
       add("radius-pinned",
           fmt::format("The radius cannot move: radius.lower={:g} and radius.upper={:g}.", radius.lower, radius.upper),
-          "leave both to their defaults (1e-5 and 1e-2), or say radius.test=fixed if it is meant");
+          fmt::format("leave both to their defaults ({:g} and {:g}), or say radius.test=fixed if it is meant",
+                      RadiusSettings().lower, RadiusSettings().upper));
       return;
     }
     const auto pinned = [&](double share, const char* bound, double value) {

@@ -72,7 +72,8 @@ bool has_limits(std::span<const LogEntry> log) {
   });
 }
 
-// The 97.5 % quantile of Student's t.
+}  // namespace
+
 double student_quantile(int degrees) {
   static constexpr std::array<double, 30> kTable = {
       12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.30600, 2.26216, 2.22814,
@@ -85,8 +86,6 @@ double student_quantile(int degrees) {
   return z + (std::pow(z, 3) + z) / (4.0 * n) +
          (5.0 * std::pow(z, 5) + 16.0 * std::pow(z, 3) + 3.0 * z) / (96.0 * n * n);
 }
-
-}  // namespace
 
 const std::vector<MetricSetting>& metric_settings() {
   static const std::vector<MetricSetting> settings = {

@@ -61,4 +61,8 @@ struct SeedMean {
 };
 SeedMean mean_over_seeds(std::span<const double> values);  // of those that are finite
 
+// The 97.5 % quantile of Student's t: a 95 % interval is mean ± this many standard errors, with so many degrees of
+// freedom (at least one).
+double student_quantile(int degrees);
+
 }  // namespace cgpo

@@ -71,7 +71,10 @@ void print_summary(std::FILE* stream, const TrainingResult& result, const Config
     const IterationReport& report = result.last->report;
     fmt::print(stream, ", {} steps in {}", report.steps, format_duration(result.last->seconds));
     if (result.steps_per_second > 0.0) fmt::print(stream, ", {} steps/s", format_rate(result.steps_per_second));
-    fmt::print(stream, "\nreturn  {:.5g} ± {:.2g}\n", report.return_mean, report.return_se);
+    fmt::print(stream,
+               "\nthe last episodes, before the last update (eval judges the policy that came of it):\nreturn  {:.5g} "
+               "± {:.2g}\n",
+               report.return_mean, report.return_se);
     for (std::size_t i = 0; i < report.costs.size(); ++i) {
       const char* verdict = !(report.costs[i] <= report.limits[i]) ? "over the limit"
                             : report.costs[i] + 1.96 * report.costs_se[i] > report.limits[i]

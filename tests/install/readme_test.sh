@@ -36,7 +36,9 @@ while IFS= read -r command; do
     *)
       more=$(smaller "$first")
       echo "== $command $more"
-      bash -euo pipefail -c "$command $more" > output.txt 2> error.txt < /dev/null || { cat output.txt error.txt; fail "'$command $more' ended with exit code $?"; }
+      code=0
+      bash -euo pipefail -c "$command $more" > output.txt 2> error.txt < /dev/null || code=$?
+      [[ $code == 0 ]] || { cat output.txt error.txt; fail "'$command $more' ended with exit code $code"; }
       ;;
   esac
 done <<< "$commands"
@@ -44,7 +46,10 @@ done <<< "$commands"
 for script in $(grep -o 'experiments/[a-z_]*\.sh' "$readme" | sort -u); do
   [[ -x $source/$script ]] || fail "there is no $script"
 done
-for link in $(grep -oE '\]\([^)#:]+' "$readme" | sed 's/](//' | sort -u); do
-  [[ -e $source/$link ]] || fail "a link leads nowhere: $link"
-done
+# No link of any page leads nowhere.
+while IFS= read -r page; do
+  for link in $(awk '/^```/ { inside = !inside } !inside' "$page" | grep -oE '\]\([^)#: ]+' | sed 's/](//' | sort -u); do
+    [[ $link =~ ^https?$ || -e $(dirname "$page")/$link ]] || fail "a link of $page leads nowhere: $link"
+  done
+done < <(find "$source/README.md" "$source/docs" -name '*.md')
 echo "readme_test: all commands ran"
