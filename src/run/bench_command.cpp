@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cgpo/algorithms/actor_critic.hpp"
+#include "cgpo/base/error.hpp"
 #include "cgpo/gradient/first_order.hpp"
 #include "cgpo/kernel/peak.hpp"
 #include "cgpo/run/configuration.hpp"
@@ -226,7 +227,12 @@ int bench_command(const BenchRequest& request) {
   if (names.empty()) {
     for (const TaskEntry& entry : task_registry()) names.push_back(entry.name);
   }
-  for (const std::string& name : names) find_task(name);  // all of them first: a wrong name costs no waiting
+  // All of them first: a wrong name costs no waiting.
+  for (const std::string& name : request.tasks) {
+    if (!find_task(name).needs.empty() || !make_task_by_name(name)->spec().differentiable) {
+      throw UserError("bench times kernels and their derivatives, and task {} has none", name);
+    }
+  }
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   std::vector<BenchRow> rows;
   for (const std::string& name : names) {

@@ -337,12 +337,17 @@ Command add_replay(CLI::App& root) {
   add_number(*app, "--seconds", request.seconds, 0.01, 600.0, "of the film (5)");
   add_threads(*app, request.threads);
   add_json(*app, request.json);
-  return {app, [arguments] {
+  return {app, [app, arguments] {
             ReplayRequest& replay = arguments->request;
             if (replay.run.empty()) throw UserError("replay needs the folder of a run: {} replay RUN", program_name());
             if (!arguments->out.empty()) replay.out = arguments->out;
             if (!arguments->video.empty()) replay.video = arguments->video;
             if (!arguments->frames.empty()) replay.frames = arguments->frames;
+            for (const char* name : {"--show", "--size", "--theme", "--fps", "--from", "--seconds"}) {
+              if (app->count(name) > 0 && !replay.video && !replay.frames) {
+                throw UserError("{} is of a film: it needs --video FILE or --frames FOLDER", name);
+              }
+            }
             return replay_command(replay);
           }};
 }

@@ -12,12 +12,14 @@
 #include "cgpo/algorithms/algorithm.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
+#include "cgpo/base/thread_pool.hpp"
 #include "cgpo/run/child_runs.hpp"
 #include "cgpo/run/comparison.hpp"
 #include "cgpo/run/configuration.hpp"
 #include "cgpo/run/gnuplot.hpp"
 #include "cgpo/run/program_name.hpp"
 #include "cgpo/run/run_folder.hpp"
+#include "cgpo/tasks/registry.hpp"
 
 namespace cgpo {
 namespace {
@@ -101,6 +103,17 @@ void check_variants(const std::vector<Variant>& variants) {
       throw UserError("{} and {} cannot be compared: {} is {} for one and {} for the other; --set {}=… sets it for all",
                       variants.front().label, variants[i].label, key, difference.before, difference.after, key);
     }
+  }
+}
+
+// What an algorithm cannot do with a task it says when it is made. A simulator outside is not started for that.
+void check_that_they_can_begin(const std::vector<Variant>& variants) {
+  ThreadPool pool(1);
+  for (const Variant& variant : variants) {
+    const Configuration& configuration = variant.configurations.front();
+    if (!find_task(configuration.task).needs.empty()) continue;
+    find_algorithm(configuration.algorithm)
+        .make({make_task(configuration), configuration.settings, configuration.seed, &pool});
   }
 }
 
@@ -260,6 +273,7 @@ CompareResult run_comparison(const CompareRequest& request) {
   const std::vector<Variant> variants = resolve_variants(request);
   const ComparisonPaths paths = paths_of(request);
   check_folder(paths, request.task);
+  check_that_they_can_begin(variants);
   const FolderLock lock(paths.folder);
   check_folder(paths, request.task);  // another process may have filled it in between
 
