@@ -64,9 +64,9 @@ TEST_F(Pages, BadInputIsRefused) {
   expect_refused({"replay"}, {"replay needs the folder"});
   expect_refused({"replay", "empty"}, {"'empty' is not a run"});
   expect_refused({"replay", "run", "--video", "film.avi"}, {".webp", "'film.avi'"});
-  expect_refused({"replay", "run", "--size", "big"}, {"--size", "'big'"});
-  expect_refused({"replay", "run", "--show", "first"}, {"start, middle, end", "'first'"});
-  expect_refused({"replay", "run", "--theme", "pink"}, {"light or dark"});
+  expect_refused({"replay", "run", "--video", "film.webp", "--size", "big"}, {"--size", "'big'"});
+  expect_refused({"replay", "run", "--video", "film.webp", "--show", "first"}, {"start, middle, end", "'first'"});
+  expect_refused({"replay", "run", "--video", "film.webp", "--theme", "pink"}, {"light or dark"});
   expect_refused({"replay", "run", "--seconds", "nan"}, {"--seconds"});
   expect_refused({"replay", "run", "--frames", "run"}, {"not empty"});
   expect_refused({"train", "function", "--out", "new", "--port", "1"}, {"--port", "--live"});
