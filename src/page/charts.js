@@ -1,6 +1,9 @@
 // ---- learning curves -----------------------------------------------------------------------------------------------
 
 const AXES = { steps: 'environment steps', seconds: 'seconds of training', iteration: 'iterations' };
+// Lines of one chart differ in their dashes, too, and the words above it show which is which.
+const LINES = [{ dash: [], mark: '━' }, { dash: [7, 4], mark: '╍' }, { dash: [2, 3], mark: '┅' }, { dash: [9, 3, 2, 3], mark: '╸╺' }];
+
 const CASES = {
   free: { sign: '●', words: 'free: the limit is not in the way', style: 'circle' },
   constrained: { sign: '■', words: 'constrained: along the limit', style: 'rect' },
@@ -219,7 +222,7 @@ class CurveBoard {
         }
         const data = this.points(curves, i => series.mean[i], definition.log);
         const few = data.length <= 60;
-        const set = { ...line, label: `${label} ${part}`, data, borderDash: s > 0 && this.groups.length > 1 ? [6, 3] : [], pointRadius: data.length === 1 ? 4 : 0, group: g, series: name };
+        const set = { ...line, label: `${label} ${part}`, data, borderDash: LINES[s % LINES.length].dash, pointRadius: data.length === 1 ? 4 : 0, group: g, series: name };
         if (definition.cases && curves.case.length) {
           set.pointStyle = data.map(point => (CASES[curves.case[point.i]] || { style: 'circle' }).style);
           set.pointRadius = few ? 4 : 2.5;
@@ -285,16 +288,18 @@ class CurveBoard {
   }
 
   lastWords(definition) {
-    if (this.groups.length > 1) return '';
+    const several = definition.series.length > 1;
+    const key = s => (several ? `${LINES[s % LINES.length].mark} ` : '');
+    if (this.groups.length > 1) return several ? definition.series.map(({ label }, s) => key(s) + label).join(', ') : '';
     const { curves, costs } = this.groups[0];
     const at = curves.steps.length - 1;
     if (definition.cases && curves.case.length) return caseCounts(curves.case);
-    return definition.series.filter(({ name }) => curves.series[name]).map(({ name, label }) => {
+    return definition.series.map((series, s) => ({ ...series, s })).filter(({ name }) => curves.series[name]).map(({ name, label, s }) => {
       const { mean, half } = curves.series[name];
       const value = definition.percent ? formatShare(mean[at]) : formatUncertain(mean[at], half && half[at]);
       const cost = definition.limits && costs.find(c => `cost/${c.name}` === name);
       const holds = cost && cost.limit !== null && mean[at] !== null ? (mean[at] <= cost.limit ? ', within the limit' : ', over the limit') : '';
-      return `${definition.series.length > 1 ? `${label} ` : ''}${value}${holds}`;
+      return `${key(s)}${several ? `${label} ` : ''}${value}${holds}`;
     }).join(', ');
   }
 

@@ -119,7 +119,7 @@ function showLastValues(groups) {
 function showConfiguration(data) {
   byId('configuration').hidden = false;
   const groups = data.groups.map(group => group.label);
-  const head = element('tr', {}, element('th', {}, 'Key'), ...groups.map(label => element('th', {}, groups.length > 1 ? label : 'Value')), element('th', {}, 'Meaning'));
+  const head = element('tr', {}, element('th', {}, 'Key'), ...groups.map(label => element('th', {}, groups.length > 1 ? label : 'Value')), element('th', { class: 'help' }, 'Meaning'));
   const rows = data.configuration.map(({ key, help, values }) => {
     const differs = values.some(value => value !== values[0]);
     return element('tr', { class: differs ? 'differs' : '', 'data-text': `${key} ${help}`.toLowerCase() }, element('td', { class: 'key' }, key),
