@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 constexpr const char* kHost = "127.0.0.1";
 // A page that asked lately is open, and may be slow to draw; one that knows of the end and asks no more has read all.
-constexpr std::chrono::milliseconds kOpenPage{5000};
+constexpr std::chrono::milliseconds kOpenPage{15000};
 constexpr std::chrono::milliseconds kQuiet{1500};
-constexpr std::chrono::milliseconds kLongestWait{20000};
+constexpr std::chrono::milliseconds kLongestWait{30000};
 
 // Follows a log as it grows. Lines may also be taken back: a run that is resumed cuts its log to the checkpoint.
 class LogTail {
