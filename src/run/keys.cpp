@@ -315,7 +315,7 @@ std::vector<Key> make_keys() {
                        CGPO_FIELD(cpo_kappa)),
 
       layers("world.hidden", "mb-cgpo: widths of the model's layers", CGPO_FIELD(world.hidden)),
-      number("world.first_scale", {.low = 1.0, .high = 100.0},
+      number("world.first_scale", {.low = 0.01, .high = 100.0},
              "factor on the first layer's first weights; above 1, sharp bends are learned sooner",
              CGPO_FIELD(world.first_scale)),
       integer("world.members", 1, 64, "networks whose mean is the model", CGPO_FIELD(world.members)),

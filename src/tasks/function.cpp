@@ -39,6 +39,9 @@ struct FunctionTask {
                                      {"critic.batch", "384"}}) {
       spec.defaults.emplace_back(key, value);
     }
+    // A learned model must not resolve the step at x = 0, in the middle of the starts: its slope there points the wrong
+    // way.
+    if (staircase) spec.defaults.emplace_back("world.first_scale", "0.1");
     return spec;
   }
 

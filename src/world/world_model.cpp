@@ -69,7 +69,7 @@ void WorldModel<Real>::initialise(std::uint64_t seed) {
       parameters[static_cast<std::size_t>(mlp_.weight_offset(0) + i)] *= static_cast<Real>(settings_.first_scale);
     for (int i = 0; i < mlp_.fan_out(0); ++i) {
       parameters[static_cast<std::size_t>(mlp_.bias_offset(0) + i)] =
-          static_cast<Real>((settings_.first_scale - 1.0) * random.normal());
+          static_cast<Real>(std::max(settings_.first_scale - 1.0, 0.0) * random.normal());
     }
   }
 }
