@@ -90,14 +90,19 @@ class Meter {
   }
 }
 
+// A chart in the place of the robot's stage.
+function flatChart(host) {
+  host.classList.add('flat');
+  const canvas = element('canvas', {});
+  host.append(canvas);
+  return smallChart(canvas);
+}
+
 // A task with one state: a point on the curve of its reward.
 class CurvePicture {
   constructor(host, replay) {
     this.replay = replay;
-    host.classList.add('flat');
-    this.canvas = element('canvas', {});
-    host.append(this.canvas);
-    this.chart = smallChart(this.canvas);
+    this.chart = flatChart(host);
     Object.assign(this.chart.options.scales.x, { title: { display: true, text: 'state' } });
     Object.assign(this.chart.options.scales.y, { title: { display: true, text: 'reward of a step' } });
     this.policies = [];
@@ -131,10 +136,7 @@ class CurvePicture {
 class StatesPicture {
   constructor(host, replay) {
     this.replay = replay;
-    host.classList.add('flat');
-    this.canvas = element('canvas', {});
-    host.append(this.canvas);
-    this.chart = smallChart(this.canvas);
+    this.chart = flatChart(host);
   }
 
   show(policies) { this.policies = policies; }

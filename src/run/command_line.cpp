@@ -97,6 +97,17 @@ void add_number(CLI::App& app, const std::string& flag, double& target, double l
       ->type_name("X");
 }
 
+// A text that may be left out; an empty one counts as left out.
+CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
+                      const std::string& help) {
+  return app.add_option_function<std::string>(
+      name,
+      [&target](const std::string& text) {
+        if (!text.empty()) target = text;
+      },
+      help);
+}
+
 void add_threads(CLI::App& app, int& threads) {
   threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   add_integer(app, "--threads", threads, 1, 1024, "threads to use; results do not depend on it (all cores)");
@@ -218,21 +229,22 @@ Command add_bench(CLI::App& root) {
 Command add_train(CLI::App& root) {
   struct Arguments {
     TrainRequest request;
-    std::string task, algorithm, preset, init, out, config;
+    std::string config;
     std::vector<std::string> sets;
   };
   const auto arguments = std::make_shared<Arguments>();
   TrainRequest& request = arguments->request;
   CLI::App* app = root.add_subcommand("train", "train a policy");
-  app->add_option("TASK", arguments->task, listed_by("tasks") + "; may also come from --config or --resume");
-  app->add_option("--algo", arguments->algorithm, listed_by("algorithms") + " (cgpo)")->type_name("NAME");
-  app->add_option("--preset", arguments->preset, "best, or paper: the letter of the paper (best)")->type_name("NAME");
-  add_integer(*app, "--seed", request.configuration.seed, 0, kLargestSeed, "of all random numbers (0)");
+  ConfigurationRequest& configuration = request.configuration;
+  add_text(*app, "TASK", configuration.task, listed_by("tasks") + "; may also come from --config or --resume");
+  add_text(*app, "--algo", configuration.algorithm, listed_by("algorithms") + " (cgpo)")->type_name("NAME");
+  add_text(*app, "--preset", configuration.preset, "best, or paper: the letter of the paper (best)")->type_name("NAME");
+  add_integer(*app, "--seed", configuration.seed, 0, kLargestSeed, "of all random numbers (0)");
   add_sets(*app, arguments->sets);
   app->add_option("--config", arguments->config, "read keys from a TOML file; --set wins over it")->type_name("FILE");
-  app->add_option("--init", arguments->init, "start from the best policy of another run of this task (a folder)")
+  add_text(*app, "--init", configuration.init, "start from the best policy of another run of this task (a folder)")
       ->type_name("RUN");
-  app->add_option("--out", arguments->out, "the run's folder (runs/TASK-ALGO-sSEED)")->type_name("FOLDER");
+  add_text(*app, "--out", request.out, "the run's folder (runs/TASK-ALGO-sSEED)")->type_name("FOLDER");
   add_threads(*app, request.threads);
   CLI::Option* resume = app->add_flag(
       "--resume", request.resume, "continue a run from its checkpoint; of its settings only `iterations` may change");
@@ -245,16 +257,7 @@ Command add_train(CLI::App& root) {
   add_json(*app, request.json);
   return {app, [arguments] {
             TrainRequest& train = arguments->request;
-            ConfigurationRequest& configuration = train.configuration;
-            const auto take = [](const std::string& text, std::optional<std::string>& target) {
-              if (!text.empty()) target = text;
-            };
-            take(arguments->task, configuration.task);
-            take(arguments->algorithm, configuration.algorithm);
-            take(arguments->preset, configuration.preset);
-            take(arguments->init, configuration.init);
-            take(arguments->out, train.out);
-            add_file_and_sets(configuration, arguments->config, arguments->sets);
+            add_file_and_sets(train.configuration, arguments->config, arguments->sets);
             return train_command(train);
           }};
 }
@@ -289,45 +292,33 @@ Command add_eval(CLI::App& root) {
 }
 
 Command add_report(CLI::App& root) {
-  struct Arguments {
-    ReportRequest request;
-    std::string out;
-  };
-  const auto arguments = std::make_shared<Arguments>();
-  ReportRequest& request = arguments->request;
+  const auto owned = std::make_shared<ReportRequest>();
+  ReportRequest& request = *owned;
   CLI::App* app = root.add_subcommand("report", "one page: curves, verdict, the moving robot, the configuration");
   app->add_option("RUN", request.runs, "folders of runs of one task; those that differ in the seed alone are averaged");
-  app->add_option("--out", arguments->out, "the page (RUN/report.html; of several runs report.html)")
-      ->type_name("FILE");
+  add_text(*app, "--out", request.out, "the page (RUN/report.html; of several runs report.html)")->type_name("FILE");
   add_integer(*app, "--episodes", request.options.episodes, 0, 100'000'000, "of the evaluation (1024); 0: none");
   add_integer(*app, "--replays", request.options.replays, 0, 16, "episodes of each policy that are shown (1); 0: none");
   add_integer(*app, "--seed", request.options.seed, 0, kLargestSeed, "of start states and noise (the run's own)");
   add_threads(*app, request.threads);
   add_json(*app, request.json);
-  return {app, [arguments] {
-            if (arguments->request.runs.empty()) {
-              throw UserError("report needs the folder of a run: {} report RUN", program_name());
-            }
-            if (!arguments->out.empty()) arguments->request.out = arguments->out;
-            return report_command(arguments->request);
+  return {app, [owned] {
+            if (owned->runs.empty()) throw UserError("report needs the folder of a run: {} report RUN", program_name());
+            return report_command(*owned);
           }};
 }
 
 Command add_replay(CLI::App& root) {
-  struct Arguments {
-    ReplayRequest request;
-    std::string out, video, frames;
-  };
-  const auto arguments = std::make_shared<Arguments>();
-  ReplayRequest& request = arguments->request;
+  const auto owned = std::make_shared<ReplayRequest>();
+  ReplayRequest& request = *owned;
   CLI::App* app = root.add_subcommand("replay", "a page with the robot moving, or a film of it");
   app->add_option("RUN", request.run, "the folder of a run");
-  app->add_option("--out", arguments->out, "the page (RUN/replay.html)")->type_name("FILE");
+  add_text(*app, "--out", request.out, "the page (RUN/replay.html)")->type_name("FILE");
   add_integer(*app, "--episodes", request.replay.episodes, 1, 16, "of each policy (1)");
   add_integer(*app, "--seed", request.replay.seed, 0, kLargestSeed, "of start states and noise (the run's own)");
   app->add_flag("--noise", request.replay.noise, "let the policy act with its noise");
-  app->add_option("--video", arguments->video, "a film: .webp, .gif or .mp4; .png: one picture")->type_name("FILE");
-  app->add_option("--frames", arguments->frames, "the film as pictures, in a new folder")->type_name("FOLDER");
+  add_text(*app, "--video", request.video, "a film: .webp, .gif or .mp4; .png: one picture")->type_name("FILE");
+  add_text(*app, "--frames", request.frames, "the film as pictures, in a new folder")->type_name("FOLDER");
   app->add_option("--show", request.show, "policies in the film: start, middle, end, best, last (start,middle,end)")
       ->type_name("NAME,…");
   app->add_option("--size", request.size, "of the film, in pixels (720x400)")->type_name("WxH");
@@ -337,12 +328,9 @@ Command add_replay(CLI::App& root) {
   add_number(*app, "--seconds", request.seconds, 0.01, 600.0, "of the film (5)");
   add_threads(*app, request.threads);
   add_json(*app, request.json);
-  return {app, [app, arguments] {
-            ReplayRequest& replay = arguments->request;
+  return {app, [app, owned] {
+            const ReplayRequest& replay = *owned;
             if (replay.run.empty()) throw UserError("replay needs the folder of a run: {} replay RUN", program_name());
-            if (!arguments->out.empty()) replay.out = arguments->out;
-            if (!arguments->video.empty()) replay.video = arguments->video;
-            if (!arguments->frames.empty()) replay.frames = arguments->frames;
             for (const char* name : {"--show", "--size", "--theme", "--fps", "--from", "--seconds"}) {
               if (app->count(name) > 0 && !replay.video && !replay.frames) {
                 throw UserError("{} is of a film: it needs --video FILE or --frames FOLDER", name);
@@ -353,12 +341,8 @@ Command add_replay(CLI::App& root) {
 }
 
 Command add_compare(CLI::App& root) {
-  struct Arguments {
-    CompareRequest request;
-    std::string preset, out;
-  };
-  const auto arguments = std::make_shared<Arguments>();
-  CompareRequest& request = arguments->request;
+  const auto owned = std::make_shared<CompareRequest>();
+  CompareRequest& request = *owned;
   CLI::App* app = root.add_subcommand("compare", "train several algorithms on several seeds, and compare them");
   app->add_option("TASK", request.task, listed_by("tasks"));
   app->add_option("--algos", request.algorithms,
@@ -366,40 +350,27 @@ Command add_compare(CLI::App& root) {
       ->type_name("NAME,…");
   add_integer(*app, "--seeds", request.seeds, 1, 10'000, "how many: 0, 1, … (5)");
   add_integer(*app, "--jobs", request.jobs, 1, 1024, "runs at a time; they share the cores (1)");
-  app->add_option("--out", arguments->out, "the folder of the comparison (runs/compare-TASK)")->type_name("FOLDER");
-  app->add_option("--preset", arguments->preset, "best or paper, for algorithms that name none (best)")
-      ->type_name("NAME");
+  add_text(*app, "--out", request.out, "the folder of the comparison (runs/compare-TASK)")->type_name("FOLDER");
+  add_text(*app, "--preset", request.preset, "best or paper, for algorithms that name none (best)")->type_name("NAME");
   add_sets(*app, request.sets);
   add_json(*app, request.json);
-  return {app, [arguments] {
-            CompareRequest& compare = arguments->request;
-            if (!arguments->preset.empty()) compare.preset = arguments->preset;
-            if (!arguments->out.empty()) compare.out = arguments->out;
-            return compare_command(compare);
-          }};
+  return {app, [owned] { return compare_command(*owned); }};
 }
 
 Command add_reproduce(CLI::App& root) {
-  struct Arguments {
-    ReproduceOptions options;
-    std::string out;
-  };
-  const auto arguments = std::make_shared<Arguments>();
-  ReproduceOptions& options = arguments->options;
+  const auto owned = std::make_shared<ReproduceOptions>();
+  ReproduceOptions& options = *owned;
   std::string names;
   for (const Reproduction& entry : reproductions()) names += entry.name + ", ";
   CLI::App* app = root.add_subcommand("reproduce", "make a table or figure of the paper, or one beyond it");
   app->add_option("NAME", options.name, names + "or all of them");
   app->add_flag("--quick", options.quick, "a reduced version, in minutes");
-  app->add_option("--out", arguments->out, "the folder of its results (runs/reproduce-NAME)")->type_name("FOLDER");
+  add_text(*app, "--out", options.out, "the folder of its results (runs/reproduce-NAME)")->type_name("FOLDER");
   add_integer(*app, "--seeds", options.seeds, 1, 10'000, "how many: 0, 1, … (5; 2 with --quick)");
   add_integer(*app, "--jobs", options.jobs, 1, 1024, "trainings at a time; they share the threads (1)");
   add_threads(*app, options.threads);
   add_json(*app, options.json);
-  return {app, [arguments] {
-            if (!arguments->out.empty()) arguments->options.out = arguments->out;
-            return reproduce_command(arguments->options);
-          }};
+  return {app, [owned] { return reproduce_command(*owned); }};
 }
 
 // Names what was not understood, with the nearest thing that would have been.

@@ -88,6 +88,8 @@ Variant resolve_variant(const std::string& label, const CompareRequest& request)
   return variant;
 }
 
+std::string run_name(const std::string& label, std::uint64_t seed) { return fmt::format("{}-{}", label, seed); }
+
 // Refuses what cannot be compared: the same thing twice, and different limits.
 void check_variants(const std::vector<Variant>& variants) {
   for (std::size_t i = 0; i < variants.size(); ++i) {
@@ -106,11 +108,14 @@ void check_variants(const std::vector<Variant>& variants) {
   }
 }
 
-// What an algorithm cannot do with a task it says when it is made. A simulator outside is not started for that.
-void check_that_they_can_begin(const std::vector<Variant>& variants) {
+// What an algorithm cannot do with a task it says when it is made. One that has begun here before can, and a simulator
+// outside is not started for that.
+void check_that_they_can_begin(const std::vector<Variant>& variants, const ComparisonPaths& paths) {
   ThreadPool pool(1);
   for (const Variant& variant : variants) {
     const Configuration& configuration = variant.configurations.front();
+    std::error_code ignored;
+    if (fs::exists(RunPaths{paths.folder / run_name(variant.label, configuration.seed)}.config(), ignored)) continue;
     if (!find_task(configuration.task).needs.empty()) continue;
     find_algorithm(configuration.algorithm)
         .make({make_task(configuration), configuration.settings, configuration.seed, &pool});
@@ -233,8 +238,6 @@ std::string write_curves(const ComparisonPaths& paths, const Comparison& compari
   return "no run finished, so there are no curves";
 }
 
-std::string run_name(const std::string& label, std::uint64_t seed) { return fmt::format("{}-{}", label, seed); }
-
 ComparisonPaths paths_of(const CompareRequest& request) {
   return {request.out ? fs::path(*request.out) : fs::path("runs") / ("compare-" + request.task)};
 }
@@ -273,7 +276,7 @@ CompareResult run_comparison(const CompareRequest& request) {
   const std::vector<Variant> variants = resolve_variants(request);
   const ComparisonPaths paths = paths_of(request);
   check_folder(paths, request.task);
-  check_that_they_can_begin(variants);
+  check_that_they_can_begin(variants, paths);
   const FolderLock lock(paths.folder);
   check_folder(paths, request.task);  // another process may have filled it in between
 

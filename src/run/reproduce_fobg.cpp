@@ -178,9 +178,8 @@ ReproductionPlan plan_fobg(const ReproduceContext& context) {
   const std::vector<std::string> tasks = {"function", "cartpole"};
   std::vector<std::pair<std::string, std::shared_ptr<CompareResult>>> trainings;
   for (const std::string& task : tasks) {
-    const ComparisonPiece piece = comparison_piece(context, "training-" + task, training_request(task, context.quick));
-    plan.pieces.push_back(piece.piece);
-    trainings.emplace_back(task, piece.result);
+    trainings.emplace_back(task,
+                           add_comparison(plan, context, "training-" + task, training_request(task, context.quick)));
   }
   plan.report = [grid, trainings](const PieceResults& results) {
     ReproductionReport report;

@@ -17,10 +17,9 @@ ReproductionPlan plan_horizon(const ReproduceContext& context) {
   request.task = kTask;
   request.algorithms = kAlgorithms;
   if (context.quick) request.sets = {"iterations=15", "environments=64"};
-  const ComparisonPiece runs = comparison_piece(context, kTask, request);
-  plan.pieces.push_back(runs.piece);
+  const std::shared_ptr<CompareResult> runs = add_comparison(plan, context, kTask, request);
   plan.report = [runs](const PieceResults& results) {
-    const Comparison& comparison = runs.result->comparison;
+    const Comparison& comparison = runs->comparison;
     ReproductionReport report;
     report.results = results.at(kTask)["comparison"];
     std::vector<Panel> panels;

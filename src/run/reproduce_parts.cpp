@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "cgpo/run/gnuplot.hpp"
 
@@ -44,7 +45,8 @@ double seconds_of_iteration(const Configuration& configuration, int threads) {
   return seconds_of([&] { algorithm->iterate(); });
 }
 
-ComparisonPiece comparison_piece(const ReproduceContext& context, const std::string& folder, CompareRequest request) {
+std::shared_ptr<CompareResult> add_comparison(ReproductionPlan& plan, const ReproduceContext& context,
+                                              const std::string& folder, CompareRequest request) {
   request.out = (context.folder / folder).string();
   request.seeds = context.seeds;
   request.jobs = context.jobs;
@@ -76,7 +78,8 @@ ComparisonPiece comparison_piece(const ReproduceContext& context, const std::str
     json["comparison"] = Json::parse(result->json);
     return json;
   };
-  return {piece, result};
+  plan.pieces.push_back(std::move(piece));
+  return result;
 }
 
 Json json_of(std::span<const double> values) {

@@ -23,12 +23,10 @@ double seconds_of(const std::function<void()>& work);
 // Of one iteration, after one that is not timed.
 double seconds_of_iteration(const Configuration& configuration, int threads);
 
-// A comparison in its own folder below the reproduction's. `result` is filled when the piece has been made.
-struct ComparisonPiece {
-  Piece piece;
-  std::shared_ptr<CompareResult> result;
-};
-ComparisonPiece comparison_piece(const ReproduceContext& context, const std::string& folder, CompareRequest request);
+// One more piece of the plan: a comparison in its own folder below the reproduction's. What is returned is filled when
+// the piece has been made.
+std::shared_ptr<CompareResult> add_comparison(ReproductionPlan& plan, const ReproduceContext& context,
+                                              const std::string& folder, CompareRequest request);
 
 Json json_of(std::span<const double> values);        // what is not finite becomes null
 std::vector<double> numbers_of(const Json& values);  // and NaN again

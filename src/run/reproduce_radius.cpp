@@ -193,7 +193,6 @@ ReproductionPlan plan_radius(const ReproduceContext& context) {
   request.task = kTask;
   request.algorithms = all_variants();
   if (context.quick) request.sets = {"iterations=20", "environments=32"};
-  const ComparisonPiece runs = comparison_piece(context, kTask, request);
   plan.adopted = {kTask};
   plan.settings["variants"] = request.algorithms;
   const std::vector<BoundStudy> studies = bound_studies(context);
@@ -202,8 +201,8 @@ ReproductionPlan plan_radius(const ReproduceContext& context) {
     plan.settings["bounds"][study.task]["products"] = study.options.products;
     add_bound_pieces(study, context, plan.pieces);
   }
-  plan.pieces.push_back(runs.piece);
-  plan.report = [runs, studies](const PieceResults& results) { return report_on(*runs.result, studies, results); };
+  const std::shared_ptr<CompareResult> runs = add_comparison(plan, context, kTask, request);
+  plan.report = [runs, studies](const PieceResults& results) { return report_on(*runs, studies, results); };
   return plan;
 }
 

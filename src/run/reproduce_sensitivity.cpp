@@ -130,9 +130,7 @@ ReproductionPlan plan_sensitivity(const ReproduceContext& context) {
     request.sets = {task == "halfcheetah" ? "iterations=60" : "iterations=100"};
     if (context.quick) request.sets = {"iterations=15"};
     plan.settings[task] = request.algorithms;
-    const ComparisonPiece piece = comparison_piece(context, task, request);
-    plan.pieces.push_back(piece.piece);
-    tasks.push_back({task, piece.result});
+    tasks.push_back({task, add_comparison(plan, context, task, request)});
   }
   plan.report = [tasks](const PieceResults& results) { return report_on(tasks, results); };
   return plan;

@@ -110,9 +110,7 @@ ReproductionPlan plan_table1(const ReproduceContext& context) {
     request.task = task;
     request.algorithms = kAlgorithms;
     if (context.quick) request.sets = {"iterations=12", "environments=32"};
-    const ComparisonPiece piece = comparison_piece(context, task, request);
-    plan.pieces.push_back(piece.piece);
-    tasks.push_back({task, piece.result});
+    tasks.push_back({task, add_comparison(plan, context, task, request)});
   }
   plan.report = [tasks](const PieceResults& results) { return report_on(tasks, results); };
   return plan;

@@ -215,9 +215,7 @@ ReproductionPlan plan_world_model(const ReproduceContext& context) {
     request.task = task.task;
     request.algorithms = task.algorithms;
     if (context.quick) request.sets = task.quick;
-    const ComparisonPiece piece = comparison_piece(context, task.task, request);
-    plan.pieces.push_back(piece.piece);
-    task.result = piece.result;
+    task.result = add_comparison(plan, context, task.task, request);
     plan.pieces.push_back({.name = errors_name(task),
                            .seconds = [seeds = context.seeds] { return 2.0 * seeds; },
                            .make = [context, task](const Tick& tick) { return measure_errors(context, task, tick); }});

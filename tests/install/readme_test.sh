@@ -19,8 +19,7 @@ fail() {
 # What makes a command small.
 smaller() {
   case "$1" in
-    train) echo "--set iterations=2 environments=16 critic.steps=4" ;;
-    compare) echo "--set iterations=2 environments=16 critic.steps=4" ;;
+    train | compare) echo "--set iterations=2 environments=16 critic.steps=4" ;;
     bench) echo "cartpole --kernels" ;;
     *) ;;
   esac
