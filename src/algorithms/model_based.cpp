@@ -13,8 +13,9 @@
 namespace cgpo {
 namespace {
 
-// Real episodes → transitions → model → windows inside it, which begin in real states and have the real noise →
-// gradients. J_R and J_C stay those of the real episodes, and so do the critics' targets.
+// Real episodes → transitions → model → its derivatives, in windows that critics close → gradients. They are taken
+// along the real episodes (world.states = real), or along what the model makes of each window from its real first state
+// and with the real noise (model). J_R and J_C stay those of the real episodes, and so do the critics' targets.
 class ModelGradient final : public PolicyGradientSource {
  public:
   explicit ModelGradient(const ActorCritic<float>& parts)
@@ -29,6 +30,8 @@ class ModelGradient final : public PolicyGradientSource {
         whole_(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block,
                Keep::kOutcome),
         gradient_(simulator_, parts.policy, imagined_, window_) {
+    if (settings_.states == WorldStates::kReal)
+      real_path_.emplace(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block);
     if (parts.context.settings.gradient.source != GradientSource::kShac) {
       throw UserError("mb-cgpo needs gradient.source = \"shac\": windows inside the model that critics close");
     }
@@ -40,20 +43,21 @@ class ModelGradient final : public PolicyGradientSource {
     const WorldFit fit = model_.fit(training_, held_out_, parts.context.seed, iteration, *parts.context.pool);
     // Windows from real states, and, to see what the model makes of the policy, whole episodes from real starts.
     imagine(simulator_, parts.actor(), parts.batch, window_, Replay::kNoise, *parts.context.pool, imagined_);
+    if (real_path_)
+      imagine(simulator_, parts.actor(), parts.batch, window_, Replay::kStates, *parts.context.pool, *real_path_);
     imagine(simulator_, parts.actor(), parts.batch, 0, Replay::kNoise, *parts.context.pool, whole_);
     const auto steps = std::int64_t{parts.batch.environments} * parts.horizon;
     real_steps_ += steps;
-    model_steps_ += 2 * steps;
+    model_steps_ += (real_path_ ? 3 : 2) * steps;
     report.world = world_report(parts, fit);
   }
 
   bool uses_critics() const override { return true; }
   SlopeSource<float> slopes(const ActorCritic<float>& parts) override {
-    return {&simulator_, &imagined_,
-            &gradient_.state_slopes(imagined_, parts.actor(), parts.critics, *parts.context.pool)};
+    return {&simulator_, &path(), &gradient_.state_slopes(path(), parts.actor(), parts.critics, *parts.context.pool)};
   }
   const GradientEstimate& estimate(const ActorCritic<float>& parts) override {
-    return gradient_.estimate(imagined_, parts.actor(), parts.critics, *parts.context.pool);
+    return gradient_.estimate(path(), parts.actor(), parts.critics, *parts.context.pool);
   }
 
   void save(Tensors& tensors) const override {
@@ -149,14 +153,17 @@ class ModelGradient final : public PolicyGradientSource {
     return report;
   }
 
+  const Batch<float>& path() const { return real_path_ ? *real_path_ : imagined_; }
+
   WorldSettings settings_;
   int window_;
   int held_every_;  // environments; 0: none is held out
   WorldModel<float> model_;
   WorldSimulator<float> simulator_;
   TransitionStore training_, held_out_;
-  Batch<float> imagined_;  // in windows
-  Batch<float> whole_;     // episodes
+  Batch<float> imagined_;                  // in windows
+  std::optional<Batch<float>> real_path_;  // step by step, each from the real state
+  Batch<float> whole_;                     // episodes
   FirstOrderGradient<float> gradient_;
   BatchTransitions fresh_;
   std::vector<std::int64_t> sizes_;  // of each iteration: transitions it added to training_, and to held_out_
@@ -193,7 +200,9 @@ HorizonErrors measure_horizon(const AlgorithmContext& context, const Tensors& ch
   if (parts.simulator->differentiable()) {
     const int window = std::min(context.settings.window, parts.horizon);
     Batch<float> windows(simulator, episodes, parts.horizon, context.settings.kernel.block);
-    imagine(simulator, parts.actor(), parts.batch, window, Replay::kNoise, *context.pool, windows);
+    const bool real = context.settings.world.states == WorldStates::kReal;
+    imagine(simulator, parts.actor(), parts.batch, window, real ? Replay::kStates : Replay::kNoise, *context.pool,
+            windows);
     FirstOrderGradient<float> truth(*parts.simulator, parts.policy, parts.batch, window);
     FirstOrderGradient<float> learned(simulator, parts.policy, windows, window);
     const GradientEstimate& a = truth.estimate(parts.batch, parts.actor(), parts.critics, *context.pool);

@@ -24,7 +24,7 @@ class BlockImagination {
   void run() {
     prepare();
     for (int t = 0; t < block_.simulated; ++t) {
-      if (t % window_ == 0) begin_window(t);
+      if (t % window_ == 0 || replay_ == Replay::kStates) begin_at(t);
       act(t);
       step(t);
       book(t);
@@ -55,7 +55,7 @@ class BlockImagination {
     block_.memory.ended.resize(static_cast<std::size_t>(lanes()));
   }
 
-  void begin_window(int t) {
+  void begin_at(int t) {
     const int column = block_.column(t);
     for (RowStore<Real>* const to : {&block_.states, &block_.observations}) {
       copy_rows<Real>(real_.observations.view().from_column(column), to->view().from_column(column), observations(),
@@ -97,6 +97,8 @@ class BlockImagination {
                 lanes(), block_.memory.simulator);
     const Rows<Real> inputs = ends_window(t) ? block_.end_inputs.view().from_column(t / window_ * lanes())
                                              : block_.inputs.view().from_column(next);
+    if (replay_ == Replay::kStates && ends_window(t))
+      copy_rows<Real>(real_.observations.view().from_column(next), observation, observations(), lanes());
     actor_.normaliser.normalise(observation, inputs, lanes());
     for (int i = 0; i < observations(); ++i) {
       for (int lane = 0; lane < lanes(); ++lane) {

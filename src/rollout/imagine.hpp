@@ -16,6 +16,7 @@ namespace cgpo {
 enum class Replay : std::uint8_t {
   kNoise,    // the policy acts on what the model predicts
   kActions,  // the real actions: how well the model predicts, apart from how the policy answers
+  kStates,   // every step begins in the real state: the model's derivatives along the real episode
 };
 
 // `imagined` has the shape of `real`; window = 0: whole episodes.

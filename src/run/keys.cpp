@@ -314,6 +314,10 @@ std::vector<Key> make_keys() {
                        "cpo: from the mean of a cost's advantages to a change of its sum: T, 1/(1 - discount) or 1",
                        CGPO_FIELD(cpo_kappa)),
 
+      choice<WorldStates>(
+          "world.states", {{"real", WorldStates::kReal}, {"model", WorldStates::kModel}},
+          "mb-cgpo: take the model's derivatives along real episodes, or along windows that it predicts",
+          CGPO_FIELD(world.states)),
       layers("world.hidden", "mb-cgpo: widths of the model's layers", CGPO_FIELD(world.hidden)),
       number("world.first_scale", {.low = 0.01, .high = 100.0},
              "factor on the first layer's first weights; above 1, sharp bends are learned sooner",

@@ -41,7 +41,10 @@ struct FunctionTask {
     }
     // A learned model must not resolve the step at x = 0, in the middle of the starts: its slope there points the wrong
     // way.
-    if (staircase) spec.defaults.emplace_back("world.first_scale", "0.1");
+    if (staircase) {
+      spec.defaults.emplace_back("world.first_scale", "0.1");
+      spec.defaults.emplace_back("world.states", "\"model\"");
+    }
     return spec;
   }
 

@@ -20,8 +20,11 @@
 
 namespace cgpo {
 
+enum class WorldStates : std::uint8_t { kReal, kModel };  // where a gradient takes the model's derivatives
+
 // Keys world.* of a configuration.
 struct WorldSettings {
+  WorldStates states = WorldStates::kReal;
   std::vector<int> hidden = {128, 128};
   double first_scale = 3.0;     // factor on the first layer's first weights: above 1, sharp bends are learned sooner
   int members = 1;              // E

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "cgpo/gradient/first_order.hpp"
 #include "cgpo/rollout/imagine.hpp"
 
 #include "probe_task.hpp"
@@ -170,6 +171,29 @@ TEST_F(Imagination, AModelThatDriftsIsOffByItsDriftTimesTheSteps) {
   for (std::size_t j = 0; j < 5; ++j)
     EXPECT_NEAR(errors.state[j], 0.01 * static_cast<double>(j + 1) / 0.5 / std::sqrt(2.0), 1e-12);
   EXPECT_GT(errors.samples[0], errors.samples[4] - 0.5);
+}
+
+// A model that drifts has the derivatives of the real task, at the same states. So along real episodes its gradient is
+// the true one; along what it predicts itself it is not.
+TEST_F(Imagination, AlongRealStatesOnlyDerivativesMatter) {
+  constexpr int kWindow = 4;
+  const auto model = make_simulator<double>(make_task(Plain{.drift = 0.05}), {0});
+  FirstOrderGradient<double> truth(*real_, policy_, batch_, kWindow);
+  const std::vector<std::vector<double>> expected = truth.estimate(batch_, actor(), {}, pool_).gradients;
+  const auto distance = [&](Replay replay) {
+    Batch<double> imagined(*model, 10, 11, 4);
+    imagine(*model, actor(), batch_, kWindow, replay, pool_, imagined);
+    FirstOrderGradient<double> gradient(*model, policy_, imagined, kWindow);
+    const GradientEstimate& found = gradient.estimate(imagined, actor(), {}, pool_);
+    double largest = 0.0;
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      for (std::size_t i = 0; i < expected[k].size(); ++i)
+        largest = std::max(largest, std::abs(found.gradients[k][i] - expected[k][i]));
+    }
+    return largest;
+  };
+  EXPECT_LT(distance(Replay::kStates), 1e-12);
+  EXPECT_GT(distance(Replay::kNoise), 1e-3);
 }
 
 }  // namespace
