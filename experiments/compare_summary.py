@@ -6,17 +6,23 @@ import sys
 tables = [json.load(open(f"{folder}/table.json")) for folder in sys.argv[1:]]
 
 
-def steps(value):
-    return "–" if not value or not value["runs"] else f"{value['mean'] / 1e6:.2f}e6" + ("" if value["runs"] == seeds else f" ({value['runs']} of {seeds})")
+def number(value):
+    digits = 1 if abs(value["mean"]) < 50 else 0
+    return f"{value['mean']:.{digits}f} ± {value['half_width']:.{digits}f}"
 
 
-print("| algorithm | " + " | ".join(f"{table['task']}: return | cost (limit {table['costs'][0]['limit']:g}) | converged, strictly | updates over the limit" for table in tables) + " |")
-print("| --- |" + " --- | --- | --- | --- |" * len(tables))
+def steps(value, seeds):
+    if not value or not value["runs"]:
+        return "–"
+    return f"{value['mean'] / 1e6:.2f}e6" + ("" if value["runs"] == seeds else f" ({value['runs']} of {seeds})")
+
+
+print("| algorithm | " + " | ".join(f"{table['task']}: return at cost (limit {table['costs'][0]['limit']:g}) | converged, strictly | updates over the limit" for table in tables) + " |")
+print("| --- |" + " --- | --- | --- |" * len(tables))
 for row, first in enumerate(tables[0]["algorithms"]):
     cells = []
     for table in tables:
         entry = table["algorithms"][row]
-        seeds = len(entry["runs"])
-        cells += [f"{entry['return']['mean']:.0f} ± {entry['return']['half_width']:.0f}", f"{entry['costs'][0]['mean']:.0f} ± {entry['costs'][0]['half_width']:.0f}",
-                  steps(entry["convergence_strict"]), f"{100 * entry['violations_whole']['mean']:.1f} %"]
+        cells += [f"{number(entry['return'])} at {number(entry['costs'][0])}", steps(entry["convergence_strict"], len(entry["runs"])),
+                  f"{100 * entry['violations_whole']['mean']:.1f} %"]
     print(f"| {first['name']} | " + " | ".join(cells) + " |")
