@@ -23,6 +23,7 @@ constexpr double kUselessSlope = 0.03;     // cosine; a robot whose contacts sha
 constexpr double kManySteps = 50.0;        // updates that it would take to repair a constraint
 constexpr double kUndelivered = 0.3;       // share of the promised change that came
 constexpr double kDelivered = 0.5;         // share that is most of it
+constexpr double kPoorModel = 0.3;         // error one step ahead, in standard deviations of the change
 constexpr int kFewestUpdates = 5;          // to judge promises by
 constexpr double kOften = 0.5;             // share of iterations with the radius at a bound
 constexpr double kEarly = 0.9;             // of the horizon
@@ -57,6 +58,7 @@ class Search {
     critics();
     unsteerable_constraints();
     broken_promises();
+    poor_model();
     radius_bounds();
     early_ends();
     wide_costs();
@@ -208,7 +210,7 @@ class Search {
   bool is_flat(std::size_t k) const { return diagnosis_.reach[k] < kFlat * std::max(std::abs(mean_of(k)), 1.0); }
 
   void flat_return() {
-    if (diagnosis_.reach.empty() || !is_flat(0)) return;
+    if (diagnosis_.reach.empty() || !history_.trust_region || !is_flat(0)) return;
     const double reach = diagnosis_.reach[0];
     add("return-flat",
         fmt::format(
@@ -263,7 +265,7 @@ class Search {
       const double signal = diagnosis_.gradient_signals[k];
       const double reach = diagnosis_.reach[k] * (std::isnan(signal) ? 1.0 : std::sqrt(std::max(signal, 0.0)));
       const double excess = cost.estimate.mean - cost.limit;
-      if (reach > 0.0 && excess <= kManySteps * reach) continue;
+      if (reach > 0.0 && (!history_.trust_region || excess <= kManySteps * reach)) continue;
       add("not-steerable",
           reach > 0.0
               ? fmt::format("Cost {} is {:.3g} above its limit, and a step within the radius ({:.2g}) can lower it by "
@@ -297,9 +299,35 @@ class Search {
     }
   }
 
+  void poor_model() {
+    if (!history_.model) return;
+    const ModelErrors& model = *history_.model;
+    const std::vector<std::string> better = {fmt::format("world.minibatches={}", 2 * settings_.world.minibatches),
+                                             fmt::format("world.members={}", settings_.world.members + 2)};
+    if (model.step > kPoorModel) {
+      add("model-poor",
+          fmt::format(
+              "The model knows little of the task: one step ahead it is off by {:.2g} of the standard deviation "
+              "of what changes, on episodes it has not seen (1 is no better than the mean).",
+              model.step),
+          fmt::format("{}, or more environments", fmt::join(better, ", or ")));
+      return;
+    }
+    const bool judged = !history_.deliveries.empty() && history_.deliveries[0].updates >= kFewestUpdates;
+    if (!judged || !(history_.deliveries[0].share + 2.0 * history_.deliveries[0].se < kDelivered)) return;
+    add("model-misleads",
+        fmt::format("Updates bring {:.0f} % of the return that the model's derivatives promise. Its predictions are "
+                    "off by {:.2g} standard deviations after one step and {:.2g} after a window of {}.",
+                    percent(history_.deliveries[0].share), model.step, model.window, settings_.window),
+        fmt::format("{}, or {}", fmt::join(better, ", or "),
+                    settings_.world.states == WorldStates::kModel
+                        ? "world.states=real, where errors do not add up"
+                        : fmt::format("window={}", std::max(1, settings_.window / 2))));
+  }
+
   void radius_bounds() {
     const RadiusSettings& radius = settings_.radius;
-    if (history_.recent == 0 || radius.test == RadiusTest::kFixed) return;
+    if (history_.recent == 0 || !history_.trust_region || radius.test == RadiusTest::kFixed) return;
     if (radius.lower >= radius.upper) {
       add("radius-pinned",
           fmt::format("The radius cannot move: radius.lower={:g} and radius.upper={:g}.", radius.lower, radius.upper),
@@ -481,8 +509,15 @@ RunHistory summarise_log(const std::vector<LogEntry>& log, const RadiusSettings&
   const std::size_t begin = log.size() - static_cast<std::size_t>(history.recent);
   const double share = 1.0 / history.recent;
   constexpr double kRounding = 1e-9;
+  history.trust_region = std::any_of(log.begin() + static_cast<std::ptrdiff_t>(begin), log.end(),
+                                     [](const LogEntry& entry) { return entry.report.radius.has_value(); });
   for (std::size_t i = begin; i < log.size(); ++i) {
     const IterationReport& report = log[i].report;
+    if (report.world) {
+      if (!history.model) history.model.emplace();
+      history.model->step += share * report.world->state_error;
+      history.model->window += share * report.world->window_error;
+    }
     if (report.radius && *report.radius <= radius.lower * (1.0 + kRounding)) history.at_lower += share;
     if (report.radius && *report.radius >= radius.upper * (1.0 - kRounding)) history.at_upper += share;
     if (report.update_case == "refused") history.refused += share;

@@ -23,15 +23,23 @@ struct Delivery {
   double predicted = 0.0;  // mean size of the promised change
 };
 
+// Errors of a learned model, means over the recent iterations, as the log has them: in standard deviations.
+struct ModelErrors {
+  double step = 0.0;    // of the state's change, one step ahead, on held-out episodes
+  double window = 0.0;  // of the observation, at a window's end
+};
+
 // The log in short. `recent`: what is said of updates is about this many, the last ones.
 struct RunHistory {
   int iterations = 0;
   int recent = 0;
-  double at_lower = 0.0;  // share of the recent iterations whose radius was at its bound
+  bool trust_region = true;  // whether updates keep within a radius; an empty log leaves it open
+  double at_lower = 0.0;     // share of the recent iterations whose radius was at its bound
   double at_upper = 0.0;
   double refused = 0.0;  // share of the recent iterations
   double retreated = 0.0;
   std::vector<Delivery> deliveries;  // J_R, then each J_C; empty: the log is older than these fields
+  std::optional<ModelErrors> model;  // if gradients come from one
   int warnings = 0;                  // among the recent
   std::string last_warning;
   std::optional<double> best_return;  // of a feasible policy

@@ -22,7 +22,7 @@ std::string row(const std::string& label, const Values& values, Format&& format)
   return line + "\n";
 }
 
-std::string gradients_text(const Diagnosis& diagnosis) {
+std::string gradients_text(const Diagnosis& diagnosis, bool trust_region) {
   if (diagnosis.gradient.empty())
     return "There is no gradient on this engine: nothing is said of gradients and critics.\n";
   std::string text = row(fmt::format("gradient, {} episodes", diagnosis.environments), diagnosis.signals,
@@ -32,7 +32,7 @@ std::string gradients_text(const Diagnosis& diagnosis) {
   text +=
       row("  signal to noise", diagnosis.gradient, [](const GradientLength& g) { return number(g.signal_to_noise()); });
   text += row("  signal, in the metric", diagnosis.gradient_signals, percent);
-  text += row(fmt::format("  reach, radius {:.2g}", diagnosis.radius), diagnosis.reach, number);
+  if (trust_region) text += row(fmt::format("  reach, radius {:.2g}", diagnosis.radius), diagnosis.reach, number);
   if (!diagnosis.critic_explained.empty()) {
     text += row("  critic explains", diagnosis.critic_explained, percent);
     text += row("  its slope's cosine", diagnosis.critic_cosines, number);
@@ -54,9 +54,15 @@ std::string history_text(const RunHistory& history) {
   if (history.iterations == 0) return "The run has no log yet.\n";
   std::string text =
       fmt::format("{:<{}}", fmt::format("updates, last {} of {}", history.recent, history.iterations), kLabel);
-  text += fmt::format(" radius at its lower bound {}, at its upper {}; refused {}, taken back {}\n",
-                      percent(history.at_lower), percent(history.at_upper), percent(history.refused),
-                      percent(history.retreated));
+  if (history.trust_region) {
+    text += fmt::format(" radius at its lower bound {}, at its upper {};", percent(history.at_lower),
+                        percent(history.at_upper));
+  }
+  text += fmt::format(" refused {}, taken back {}\n", percent(history.refused), percent(history.retreated));
+  if (history.model) {
+    text += fmt::format("{:<{}} off by {} standard deviations one step ahead, {} at a window's end\n", "model", kLabel,
+                        number(history.model->step), number(history.model->window));
+  }
   if (!history.deliveries.empty()) {
     text += row("  promised, each", history.deliveries,
                 [](const Delivery& d) { return d.updates == 0 ? "-" : number(d.predicted); });
@@ -191,8 +197,10 @@ Json to_json(const RunHistory& history) {
   Json result;
   result["iterations"] = history.iterations;
   result["recent"] = history.recent;
-  result["radius_at_lower"] = history.at_lower;
-  result["radius_at_upper"] = history.at_upper;
+  if (history.trust_region) {
+    result["radius_at_lower"] = history.at_lower;
+    result["radius_at_upper"] = history.at_upper;
+  }
   result["refused"] = history.refused;
   result["retreated"] = history.retreated;
   result["delivered"] = Json::array();
@@ -203,6 +211,10 @@ Json to_json(const RunHistory& history) {
     entry["se"] = delivery.se;
     entry["predicted"] = delivery.predicted;
     result["delivered"].push_back(std::move(entry));
+  }
+  if (history.model) {
+    result["model"]["step_error"] = history.model->step;
+    result["model"]["window_error"] = history.model->window;
   }
   result["warnings"] = history.warnings;
   if (!history.last_warning.empty()) result["last_warning"] = history.last_warning;
@@ -218,7 +230,7 @@ Json to_json(const RunHistory& history) {
 
 std::string to_text(const Explanation& explanation, const std::vector<Finding>& findings) {
   const Diagnosis& diagnosis = explanation.diagnosis;
-  return gradients_text(diagnosis) + history_text(explanation.history) +
+  return gradients_text(diagnosis, explanation.history.trust_region) + history_text(explanation.history) +
          motion_text(diagnosis, explanation.evaluation) + "\n" + findings_text(findings);
 }
 

@@ -242,6 +242,31 @@ TEST(Explain, RadiusAtItsBounds) {
   EXPECT_EQ(only(all).cause, "radius-pinned");
 }
 
+// PPO has no radius: nothing may be said of one.
+TEST(Explain, AlgorithmsWithoutARadius) {
+  Explanation all = healthy();
+  all.history.trust_region = false;
+  all.diagnosis.reach = {1e-3, 1e-3};
+  all.history.at_lower = 1.0;
+  EXPECT_THAT(causes(all), IsEmpty());
+  EXPECT_THAT(to_text(all, {}), Not(HasSubstr("radius")));
+}
+
+TEST(Explain, ModelsThatMislead) {
+  Explanation all = healthy();
+  all.settings.window = 10;
+  all.history.model = ModelErrors{.step = 0.07, .window = 0.12};
+  EXPECT_THAT(causes(all), IsEmpty());  // updates deliver
+  all.history.deliveries[0] = {37, 0.38, 0.02, 3.0};
+  EXPECT_EQ(only(all).cause, "model-misleads");
+  EXPECT_THAT(only(all).text, HasSubstr("0.12 after a window of 10"));
+  EXPECT_THAT(only(all).advice, HasSubstr("window=5"));
+  all.settings.world.states = WorldStates::kModel;
+  EXPECT_THAT(only(all).advice, HasSubstr("world.states=real"));
+  all.history.model->step = 0.5;
+  EXPECT_EQ(only(all).cause, "model-poor");
+}
+
 TEST(Explain, EpisodesThatEndEarly) {
   Explanation all = healthy();
   all.evaluation.episode_length = 190.0;
@@ -391,6 +416,23 @@ TEST(RunHistory, CountsBoundsAndFailures) {
 }
 
 // Slope through 0 of (2, 1), (1, 1), (−1, 0): (2 + 1 + 0) / (4 + 1 + 1).
+TEST(RunHistory, AveragesTheModelsErrors) {
+  std::vector<LogEntry> log(2);
+  EXPECT_FALSE(summarise_log(log, {}).model);
+  EXPECT_FALSE(summarise_log(log, {}).trust_region);
+  log[1].report.radius = 1e-3;
+  EXPECT_TRUE(summarise_log(log, {}).trust_region);
+  for (LogEntry& entry : log) entry.report.world.emplace();
+  log[0].report.world->state_error = 0.1;
+  log[1].report.world->state_error = 0.3;
+  log[0].report.world->window_error = 0.2;
+  log[1].report.world->window_error = 0.6;
+  const auto model = summarise_log(log, {}).model;
+  ASSERT_TRUE(model);
+  EXPECT_DOUBLE_EQ(model->step, 0.2);
+  EXPECT_DOUBLE_EQ(model->window, 0.4);
+}
+
 TEST(RunHistory, SharesThatCameByHand) {
   std::vector<LogEntry> log;
   const double changes[4][3] = {{2.0, 1.0, 0.5}, {1.0, 1.0, 1.0}, {-1.0, 0.0, 2.0}, {kNan, 3.0, 1.0}};
