@@ -23,6 +23,7 @@
 #include "cgpo/run/configuration.hpp"
 #include "cgpo/run/derivative_check.hpp"
 #include "cgpo/run/evaluation_report.hpp"
+#include "cgpo/run/keys.hpp"
 #include "cgpo/run/listings.hpp"
 #include "cgpo/run/live_view.hpp"
 #include "cgpo/run/model_command.hpp"
@@ -102,8 +103,9 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std:
                       const std::string& help) {
   return app.add_option_function<std::string>(
       name,
-      [&target](const std::string& text) {
-        if (!text.empty()) target = text;
+      [&target, name](const std::string& text) {
+        if (text.empty()) throw UserError("{} must not be empty", name);
+        target = text;
       },
       help);
 }
@@ -373,6 +375,16 @@ Command add_reproduce(CLI::App& root) {
   return {app, [owned] { return reproduce_command(*owned); }};
 }
 
+// A setting that was given like an option: how it is set.
+std::string how_to_set(const CLI::App& app, const std::string& flag) {
+  if (app.get_option_no_throw("--set") == nullptr) return "";
+  const std::size_t begin = std::min(flag.find_first_not_of('-'), flag.size());
+  const std::string key = flag.substr(begin, flag.find('=') - begin);
+  const auto& keys = settings_keys();
+  const bool known = std::any_of(keys.begin(), keys.end(), [&](const Key& entry) { return entry.name == key; });
+  return known ? fmt::format(" (it is a setting: --set {}=…)", key) : "";
+}
+
 // Names what was not understood, with the nearest thing that would have been.
 void refuse_extras(const CLI::App& root, const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining();
@@ -384,7 +396,9 @@ void refuse_extras(const CLI::App& root, const CLI::App& app) {
     for (const CLI::Option* option : app.get_options()) {
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     }
-    throw UserError("unknown option '{}'{}; `{} --help` lists them", *flag, did_you_mean(*flag, known),
+    const std::string setting = how_to_set(app, *flag);
+    throw UserError("unknown option '{}'{}; `{} --help` lists them", *flag,
+                    setting.empty() ? did_you_mean(*flag, known) : setting,
                     &root == &app ? program_name() : program_name() + " " + app.get_name());
   }
   if (&root != &app) throw UserError("{} {} does not take '{}'", program_name(), app.get_name(), extras.front());

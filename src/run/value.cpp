@@ -119,7 +119,11 @@ Assignment make_assignment(const std::string& key, const std::string& text, cons
     return {key, std::move(*value), origin};
   } catch (const toml::parse_error&) {
     if (is_bare_word(text)) return {key, Value{text}, origin};
-    throw UserError("{} {}: '{}' is not a TOML value", origin, key, text);
+    // A shell takes quotes away: costs=["speed"] arrives as costs=[speed].
+    const bool list = text.starts_with('[') && text.ends_with(']') && text.find('"') == std::string::npos;
+    throw UserError(
+        "{} {}: '{}' is not a TOML value{}", origin, key, text,
+        list ? fmt::format("; texts in a list need quotes, and the shell's around all: --set '{}=[\"…\"]'", key) : "");
   }
 }
 

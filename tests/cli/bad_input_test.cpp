@@ -37,6 +37,9 @@ TEST_F(BadInput, Names) {
   expect_refused({"train", "function", "--preset", "pper"}, {"unknown preset 'pper'", "did you mean 'paper'?"});
   expect_refused({"train", "function", "--sed", "3"}, {"unknown option '--sed'", "did you mean '--seed'?"});
   expect_refused({"train", "function", "another"}, {"another"});
+  expect_refused({"train", "function", "--iterations", "3"}, {"unknown option '--iterations'", "--set iterations=…"});
+  expect_refused({"train", "function", "--radius.lower=1"}, {"--set radius.lower=…"});
+  expect_refused({"train", "function", "--out", ""}, {"--out must not be empty"});
   expect_refused({"tasks", "--jsn"}, {"unknown option '--jsn'", "did you mean '--json'?"});
   expect_refused({"--jsn"}, {"unknown option '--jsn'"});
 }

@@ -84,6 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"limits=[\"a\"]", {"limits must be a list of numbers"}},
         Case{"costs=hight", {"hight", "did you mean 'height'?"}},
         Case{"costs=[\"height\", \"height\"]", {"costs", "twice"}}, Case{"seed=3", {"seed", "--seed"}},
+        Case{"costs=[speed]", {"costs", "not a TOML value", "need quotes"}},
         Case{"iterations=[1,", {"iterations", "not a TOML value"}},
         Case{"iterations={a = 1}", {"iterations", "not a single"}},
         Case{"iterations", {"--set takes key=value, not 'iterations'"}}));

@@ -139,6 +139,7 @@ TEST(Configuration, RoundTripsThroughItsFile) {
                                               "bptt.window=3",
                                               "pdo.step=natural",
                                               "cpo.kappa=one",
+                                              "world.states=model",
                                               "world.hidden=[9]",
                                               "world.first_scale=2",
                                               "world.members=2",
