@@ -28,7 +28,7 @@ class ModelGradient final : public PolicyGradientSource {
         imagined_(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block),
         whole_(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block,
                Keep::kOutcome),
-        gradient_(simulator_, parts.policy, imagined_, window_) {
+        gradient_(simulator_, parts.policy, imagined_, window_, horizon_rule(parts.context.settings)) {
     if (parts.context.settings.gradient.source != GradientSource::kShac) {
       throw UserError("mb-cgpo needs gradient.source = \"shac\": windows inside the model that critics close");
     }
@@ -194,8 +194,9 @@ HorizonErrors measure_horizon(const AlgorithmContext& context, const Tensors& ch
     const int window = std::min(context.settings.window, parts.horizon);
     Batch<float> windows(simulator, episodes, parts.horizon, context.settings.kernel.block);
     imagine(simulator, parts.actor(), parts.batch, window, Replay::kNoise, *context.pool, windows);
-    FirstOrderGradient<float> truth(*parts.simulator, parts.policy, parts.batch, window);
-    FirstOrderGradient<float> learned(simulator, parts.policy, windows, window);
+    const HorizonRule horizon = horizon_rule(context.settings);
+    FirstOrderGradient<float> truth(*parts.simulator, parts.policy, parts.batch, window, horizon);
+    FirstOrderGradient<float> learned(simulator, parts.policy, windows, window, horizon);
     const GradientEstimate& a = truth.estimate(parts.batch, parts.actor(), parts.critics, *context.pool);
     const GradientEstimate& b = learned.estimate(windows, parts.actor(), parts.critics, *context.pool);
     for (std::size_t k = 0; k < a.gradients.size(); ++k) {
@@ -208,7 +209,7 @@ HorizonErrors measure_horizon(const AlgorithmContext& context, const Tensors& ch
 }
 
 std::unique_ptr<Algorithm> make_mb_cgpo(const AlgorithmContext& context) {
-  return make_cgpo_with(context, "mb-cgpo",
+  return make_cgpo_with(context,
                         [](const ActorCritic<float>& parts) { return std::make_unique<ModelGradient>(parts); });
 }
 
