@@ -113,6 +113,19 @@ TEST(DiscountedGradient, TheKeysReachIt) {
   }
 }
 
+// In a model too: then no critic has a say.
+TEST(DiscountedGradient, TheKeysReachTheModel) {
+  ThreadPool pool(1);
+  const auto norms = [&](double discount, int critic_steps) {
+    AlgorithmContext settings = context(pool);
+    settings.settings.discount = discount;
+    settings.settings.critic.steps = critic_steps;
+    return find_algorithm("mb-cgpo").make(settings)->iterate().gradient_norms;
+  };
+  EXPECT_EQ(norms(0.0, 8), norms(0.0, 16));
+  EXPECT_NE(norms(0.9, 8), norms(0.9, 16));
+}
+
 TEST(DiscountedGradient, ScoresAreRefused) {
   ThreadPool pool(1);
   AlgorithmContext settings = context(pool);
