@@ -12,10 +12,8 @@ int resolve_horizon(const Task& task, const Settings& settings) {
   return settings.horizon > 0 ? settings.horizon : task.spec().horizon;
 }
 
-void require_finite_horizon(const Settings& settings, const std::string& algorithm) {
-  if (settings.finite_horizon) return;
-  throw UserError("{} needs finite_horizon = true: its gradients are those of undiscounted sums over the horizon",
-                  algorithm);
+HorizonRule horizon_rule(const Settings& settings) {
+  return {settings.finite_horizon ? 1.0 : settings.discount, settings.finite_horizon};
 }
 
 IterationReport report_of(const ActorCritic<float>& parts, const BatchStatistics& statistics, int iteration,
@@ -96,7 +94,7 @@ void ActorCritic<Real>::update_normaliser() {
 template <class Real>
 std::vector<FitReport> ActorCritic<Real>::fit_critics(int iteration, const SlopeSource<Real>& slopes) {
   return fit_critics_to(
-      [this](int k) -> const auto& { return lambda_targets(k); }, /*timed=*/true, iteration, slopes);
+      [this](int k) -> const auto& { return lambda_targets(k); }, context.settings.finite_horizon, iteration, slopes);
 }
 
 template <class Real>
@@ -122,15 +120,17 @@ const std::vector<AlignedVector<Real>>& ActorCritic<Real>::lambda_targets(int k)
   const CriticSettings& settings = context.settings.critic;
   const Critic<Real>& critic = critics[static_cast<std::size_t>(k)];
   CriticMemory& memory = memory_[static_cast<std::size_t>(k)];
-  const int window = settings.targets == CriticTargets::kWindow ? context.settings.window : 0;
+  const ReturnOptions options{settings.targets == CriticTargets::kWindow ? context.settings.window : 0, settings.lambda,
+                              horizon_rule(context.settings)};
   for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
     const auto& block = batch.blocks[b];
-    for (int t = 1; t < block.horizon && t <= block.simulated; ++t) {  // V(s_0) and V(·, T) are in no target
-      critic.value(block.inputs.view().from_column(block.column(t)), t, memory.values[b].data() + block.column(t),
-                   block.lanes(), *memory.workspace);
+    // V(s_0) is in no target, and V(s_T) is not if T is the end.
+    const int last = std::min(block.simulated, options.horizon.ends_at_horizon ? block.horizon - 1 : block.horizon);
+    for (int t = 1; t <= last; ++t) {
+      critic.value(block.inputs.view().from_column(block.column(t)), options.horizon.critic_time(t),
+                   memory.values[b].data() + block.column(t), block.lanes(), *memory.workspace);
     }
-    lambda_returns<Real>(block, k, simulator->stops_at_end(k), window, settings.lambda, memory.values[b],
-                         memory.targets[b]);
+    lambda_returns<Real>(block, k, simulator->stops_at_end(k), options, memory.values[b], memory.targets[b]);
   }
   return memory.targets;
 }

@@ -45,8 +45,8 @@ struct ActorCritic {
   void collect_episodes(int iteration);
   // Merges the batch's observations; the first layers take the change up, so that no network's function moves.
   void update_normaliser();
-  // TD(λ) targets from the critics as they are, then a fit of each. With slopes the fit minds them too, by the
-  // weight critic.sobolev.
+  // TD(λ) targets from the critics as they are, by horizon_rule(), then a fit of each. With slopes the fit minds them
+  // too, by the weight critic.sobolev.
   std::vector<FitReport> fit_critics(int iteration, const SlopeSource<Real>& slopes = {});
   // The fit alone: targets(k) of signal k are [block], at the columns of the steps that count. Signals go side by side,
   // targets() too. timed: the critics see t/T, else 0.
@@ -91,10 +91,11 @@ void add_fits(const std::vector<FitReport>& fits, IterationReport& report);
 void fit_critics(ActorCritic<float>& parts, FirstOrderGradient<float>& gradient, int iteration,
                  IterationReport& report);
 
-// Throws UserError if finite_horizon is false: gradients through the simulator are those of sums up to T.
-void require_finite_horizon(const Settings& settings, const std::string& algorithm);
-
 // The horizon that settings and task come to.
 int resolve_horizon(const Task& task, const Settings& settings);
+
+// What that horizon is to the sums that are learned: without discount and over at T, or discounted and cut off there.
+// J and the limits are plain sums up to T in both.
+HorizonRule horizon_rule(const Settings& settings);
 
 }  // namespace cgpo

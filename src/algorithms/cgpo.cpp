@@ -67,14 +67,13 @@ struct StepOrigin {
 
 class Cgpo final : public Algorithm {
  public:
-  Cgpo(const AlgorithmContext& context, const std::string& name, const GradientSourceMaker& make_source)
+  Cgpo(const AlgorithmContext& context, const GradientSourceMaker& make_source)
       : settings_(context.settings), parts_(context), radius_(context.settings.radius), source_(make_source(parts_)) {
     if (settings_.critic.sobolev > 0.0 && !settings_.critic.fit_first) {
       // After the update the sweep would mix the batch's actions with another policy's slopes.
       throw UserError(
           "critic.sobolev needs critic.fit_first = true: its targets belong to the policy before the update");
     }
-    require_finite_horizon(settings_, name);
     const RadiusSettings& radius = settings_.radius;
     if (radius.test == RadiusTest::kPaired) {
       trial_.emplace(*parts_.simulator, settings_.environments, parts_.horizon, settings_.kernel.block, Keep::kOutcome);
@@ -330,13 +329,11 @@ class Cgpo final : public Algorithm {
 }  // namespace
 
 std::unique_ptr<Algorithm> make_cgpo(const AlgorithmContext& context) {
-  return make_cgpo_with(context, "cgpo",
-                        [](const ActorCritic<float>& parts) { return make_gradient_source(parts, "cgpo"); });
+  return make_cgpo_with(context, [](const ActorCritic<float>& parts) { return make_gradient_source(parts, "cgpo"); });
 }
 
-std::unique_ptr<Algorithm> make_cgpo_with(const AlgorithmContext& context, const std::string& name,
-                                          const GradientSourceMaker& make_source) {
-  return std::make_unique<Cgpo>(context, name, make_source);
+std::unique_ptr<Algorithm> make_cgpo_with(const AlgorithmContext& context, const GradientSourceMaker& make_source) {
+  return std::make_unique<Cgpo>(context, make_source);
 }
 
 }  // namespace cgpo

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "cgpo/algorithms/algorithm.hpp"
 #include "cgpo/algorithms/gradient_source.hpp"
@@ -12,9 +11,8 @@ namespace cgpo {
 
 std::unique_ptr<Algorithm> make_cgpo(const AlgorithmContext& context);
 
-// The same with gradients from elsewhere; `name` is for messages.
+// The same with gradients from elsewhere.
 using GradientSourceMaker = std::function<std::unique_ptr<PolicyGradientSource>(const ActorCritic<float>& parts)>;
-std::unique_ptr<Algorithm> make_cgpo_with(const AlgorithmContext& context, const std::string& name,
-                                          const GradientSourceMaker& make_source);
+std::unique_ptr<Algorithm> make_cgpo_with(const AlgorithmContext& context, const GradientSourceMaker& make_source);
 
 }  // namespace cgpo

@@ -58,7 +58,10 @@ std::vector<GradientLength> lengths_of(const GradientEstimate& estimate) {
 class Examination {
  public:
   Examination(const AlgorithmContext& context, const Tensors& checkpoint)
-      : settings_(context.settings), parts_(in_small_blocks(context)), checkpoint_(checkpoint) {
+      : settings_(context.settings),
+        horizon_(horizon_rule(settings_)),
+        parts_(in_small_blocks(context)),
+        checkpoint_(checkpoint) {
     parts_.policy.load(checkpoint, "policy", parts_.parameters);
     parts_.normaliser.load(checkpoint, "normaliser");
     if (!uses_critics()) return;
@@ -101,7 +104,7 @@ class Examination {
                                         settings_.gradient.baseline == ZobgBaseline::kStep);
       examine_gradient(source.estimate(parts_.batch, parts_.actor(), pool()));
     } else if (parts_.simulator->differentiable()) {
-      FirstOrderGradient<float> source(*parts_.simulator, parts_.policy, parts_.batch, result_.window);
+      FirstOrderGradient<float> source(*parts_.simulator, parts_.policy, parts_.batch, result_.window, horizon_);
       std::span<const Critic<float>> critics;
       if (uses_critics()) {
         critics = parts_.critics;
@@ -118,7 +121,7 @@ class Examination {
     }
     if (!parts_.simulator->differentiable()) return;
     for (const int window : window_ladder(result_.window, parts_.horizon)) {
-      FirstOrderGradient<float> source(*parts_.simulator, parts_.policy, parts_.batch, window);
+      FirstOrderGradient<float> source(*parts_.simulator, parts_.policy, parts_.batch, window, horizon_);
       result_.windows.push_back({window, lengths_of(source.estimate(parts_.batch, parts_.actor(), {}, pool()))});
     }
   }
@@ -154,7 +157,8 @@ class Examination {
     }
   }
 
-  // 1 − Σ (G − V)² / Σ (G − mean G)² over all steps that count, G the signal's sum from there to the end.
+  // 1 − Σ (G − V)² / Σ (G − mean G)² over all steps that count, G the signal's sum from there to the end, by the run's
+  // horizon rule: V(s_T) is part of it where T only truncates.
   double explained_variance(int k) {
     const bool stops = parts_.simulator->stops_at_end(k);
     const Critic<float>& critic = parts_.critics[static_cast<std::size_t>(k)];
@@ -164,11 +168,17 @@ class Examination {
       CriticWorkspace<float> workspace(critic.mlp(), block.lanes());
       AlignedVector<float> values(static_cast<std::size_t>(block.column(block.horizon + 1)), 0.0F);
       AlignedVector<float> sums(static_cast<std::size_t>(block.column(block.horizon)), 0.0F);
-      lambda_returns<float>(block, k, stops, /*window=*/0, /*lambda=*/1.0, values, sums);
+      if (!horizon_.ends_at_horizon && block.simulated == block.horizon) {
+        const int end = block.column(block.horizon);
+        critic.value(block.inputs.view().from_column(end), horizon_.critic_time(block.horizon), values.data() + end,
+                     block.lanes(), workspace);
+      }
+      lambda_returns<float>(block, k, stops, {.window = 0, .lambda = 1.0, .horizon = horizon_}, values, sums);
       std::vector<std::uint8_t> keep(static_cast<std::size_t>(block.lanes()));
       for (int t = 0; t < block.simulated; ++t) {
         const float* const sum = sums.data() + block.column(t);
-        critic.value(block.inputs.view().from_column(block.column(t)), t, values.data(), block.lanes(), workspace);
+        critic.value(block.inputs.view().from_column(block.column(t)), horizon_.critic_time(t), values.data(),
+                     block.lanes(), workspace);
         for (int lane = 0; lane < block.lanes(); ++lane) {
           const auto l = static_cast<std::size_t>(lane);
           keep[l] = counts(block, stops, t, lane) ? 1 : 0;
@@ -238,6 +248,7 @@ class Examination {
   }
 
   Settings settings_;
+  HorizonRule horizon_;
   ActorCritic<float> parts_;
   const Tensors& checkpoint_;
   Diagnosis result_;

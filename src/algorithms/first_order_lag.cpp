@@ -30,9 +30,8 @@ class FirstOrderLag final : public Algorithm {
         ascent_(parts_.parameters.size()) {
     if (!parts_.simulator->differentiable())
       throw UserError("task {} is not differentiable, so {} cannot learn it", context.task->spec().name, name);
-    require_finite_horizon(settings_, name);
     first_order_.emplace(*parts_.simulator, parts_.policy, parts_.batch,
-                         uses_critics() ? settings_.window : settings_.bptt_window);
+                         uses_critics() ? settings_.window : settings_.bptt_window, horizon_rule(settings_));
     parts_.warm_up_normaliser();
   }
 

@@ -10,7 +10,8 @@ class SimulatorGradient final : public PolicyGradientSource {
  public:
   explicit SimulatorGradient(const ActorCritic<float>& parts)
       : uses_critics_(parts.context.settings.gradient.source == GradientSource::kShac),
-        gradient_(*parts.simulator, parts.policy, parts.batch, uses_critics_ ? parts.context.settings.window : 0) {}
+        gradient_(*parts.simulator, parts.policy, parts.batch, uses_critics_ ? parts.context.settings.window : 0,
+                  horizon_rule(parts.context.settings)) {}
 
   bool uses_critics() const override { return uses_critics_; }
   SlopeSource<float> slopes(const ActorCritic<float>& parts) override {
@@ -32,7 +33,13 @@ class ScoreGradient final : public PolicyGradientSource {
  public:
   explicit ScoreGradient(const ActorCritic<float>& parts)
       : gradient_(*parts.simulator, parts.policy, parts.batch,
-                  parts.context.settings.gradient.baseline == ZobgBaseline::kStep) {}
+                  parts.context.settings.gradient.baseline == ZobgBaseline::kStep) {
+    if (!parts.context.settings.finite_horizon) {
+      throw UserError(
+          "gradient.source = \"zobg\" needs finite_horizon = true: its scores are weighted by plain sums up to the "
+          "horizon, with no critic that could speak for what follows");
+    }
+  }
 
   bool uses_critics() const override { return false; }
   const GradientEstimate& estimate(const ActorCritic<float>& parts) override {

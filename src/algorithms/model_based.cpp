@@ -29,7 +29,7 @@ class ModelGradient final : public PolicyGradientSource {
         imagined_(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block),
         whole_(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block,
                Keep::kOutcome),
-        gradient_(simulator_, parts.policy, imagined_, window_) {
+        gradient_(simulator_, parts.policy, imagined_, window_, horizon_rule(parts.context.settings)) {
     if (settings_.states == WorldStates::kReal)
       real_path_.emplace(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block);
     if (parts.context.settings.gradient.source != GradientSource::kShac) {
@@ -203,8 +203,9 @@ HorizonErrors measure_horizon(const AlgorithmContext& context, const Tensors& ch
     const bool real = context.settings.world.states == WorldStates::kReal;
     imagine(simulator, parts.actor(), parts.batch, window, real ? Replay::kStates : Replay::kNoise, *context.pool,
             windows);
-    FirstOrderGradient<float> truth(*parts.simulator, parts.policy, parts.batch, window);
-    FirstOrderGradient<float> learned(simulator, parts.policy, windows, window);
+    const HorizonRule horizon = horizon_rule(context.settings);
+    FirstOrderGradient<float> truth(*parts.simulator, parts.policy, parts.batch, window, horizon);
+    FirstOrderGradient<float> learned(simulator, parts.policy, windows, window, horizon);
     const GradientEstimate& a = truth.estimate(parts.batch, parts.actor(), parts.critics, *context.pool);
     const GradientEstimate& b = learned.estimate(windows, parts.actor(), parts.critics, *context.pool);
     for (std::size_t k = 0; k < a.gradients.size(); ++k) {
@@ -217,7 +218,7 @@ HorizonErrors measure_horizon(const AlgorithmContext& context, const Tensors& ch
 }
 
 std::unique_ptr<Algorithm> make_mb_cgpo(const AlgorithmContext& context) {
-  return make_cgpo_with(context, "mb-cgpo",
+  return make_cgpo_with(context,
                         [](const ActorCritic<float>& parts) { return std::make_unique<ModelGradient>(parts); });
 }
 

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "cgpo/gradient/horizon_rule.hpp"
+
 namespace cgpo {
 
 template <class Real>
@@ -11,20 +13,17 @@ void generalised_advantages(const TrajectoryBlock<Real>& block, int signal, bool
   const double decay = options.discount * options.lambda;
   std::vector<double> later(static_cast<std::size_t>(block.lanes()), 0.0);  // A_{t+1}
   for (int t = block.simulated - 1; t >= 0; --t) {
-    const bool last = t + 1 == block.horizon;
     for (int lane = 0; lane < block.lanes(); ++lane) {
       const auto now = static_cast<std::size_t>(block.column(t) + lane);
       double& advantage = later[static_cast<std::size_t>(lane)];
       if (!counts(block, stops, t, lane)) {
         advantage = 0.0;
       } else {
-        const bool goes_on =
-            last ? !options.ends_at_horizon && !(stops && block.ended[static_cast<std::size_t>(lane)] != 0)
-                 : counts(block, stops, t + 1, lane);
+        const bool followed = goes_on(block, stops, t, lane, options.ends_at_horizon);
         const auto next = static_cast<std::size_t>(block.column(t + 1) + lane);
-        const double following = goes_on ? options.discount * static_cast<double>(values[next]) : 0.0;
+        const double following = followed ? options.discount * static_cast<double>(values[next]) : 0.0;
         const double error = static_cast<double>(f[now]) + following - static_cast<double>(values[now]);
-        advantage = error + (goes_on ? decay * advantage : 0.0);
+        advantage = error + (followed ? decay * advantage : 0.0);
       }
       advantages[now] = static_cast<Real>(advantage);
     }

@@ -17,12 +17,21 @@ void clear(RowStore<Real>& store) {
   for (int i = 0; i < store.rows(); ++i) std::fill_n(rows.row(i), store.columns(), Real(0));
 }
 
+template <class Real>
+void multiply(RowStore<Real>& store, Real factor) {
+  Rows<Real> rows = store.view();
+  for (int i = 0; i < store.rows(); ++i) {
+    for (int column = 0; column < store.columns(); ++column) rows.row(i)[column] *= factor;
+  }
+}
+
 }  // namespace
 
 template <class Real>
 FirstOrderGradient<Real>::FirstOrderGradient(const Simulator<Real>& simulator, const Policy<Real>& policy,
-                                             const Batch<Real>& shape, int window)
+                                             const Batch<Real>& shape, int window, const HorizonRule& horizon)
     : simulator_(simulator),
+      horizon_(horizon),
       window_(window > 0 ? std::min(window, shape.horizon) : shape.horizon),
       segment_(std::min(window_, kSegment)) {
   const TaskSpec& spec = simulator.task().spec();
@@ -85,6 +94,7 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
   const int lanes = block.lanes();
   const bool intact = block.intact();
   const bool keeps_inner = block.inner.rows() == simulator_.inner_rows();
+  const auto discount = static_cast<Real>(horizon_.discount);
   const Rows<const Real> none;
   result_.clear_block(index);
 
@@ -108,6 +118,10 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
         const int local = column - first;
         for (int k = 0; k < signals; ++k) std::fill_n(w.weight.view().row(k), lanes, Real(1));
         if (!intact) cut(block, t, w);
+        if (discount != Real(1)) {
+          multiply(w.next_state_adjoint, discount);
+          multiply(w.observation_adjoint, discount);
+        }
         simulator_.pull_back({.state = block.states.view().from_column(column),
                               .action = block.actions.view().from_column(column),
                               .next_state_adjoint = w.next_state_adjoint.view(),
@@ -223,24 +237,27 @@ void FirstOrderGradient<Real>::compare_slopes(const TrajectoryBlock<Real>& block
   }
 }
 
-// The adjoints that enter a window at its end: the critics' slopes where the episode goes on, nothing at T.
+// The adjoints that enter a window at its end: the critics' slopes where the signal goes on, nothing at a T that ends
+// it.
 template <class Real>
 void FirstOrderGradient<Real>::start_window(const TrajectoryBlock<Real>& block, int end, const Actor<Real>& actor,
                                             std::span<const Critic<Real>> critics, Workspace& w) const {
   const int observations = simulator_.task().spec().observations;
   clear(w.next_state_adjoint);
   clear(w.observation_adjoint);
-  if (critics.empty() || end == block.horizon) return;
+  if (critics.empty() || (end == block.horizon && horizon_.ends_at_horizon)) return;
   const Rows<const Real> inputs = block.end_inputs.rows() > 0
                                       ? block.end_inputs.view().from_column((end - 1) / window_ * block.lanes())
                                       : block.inputs.view().from_column(block.column(end));
   for (int k = 0; k < simulator_.signals(); ++k) {
     Real* const weight = w.weight.view().row(k);
     for (int lane = 0; lane < block.lanes(); ++lane) {
-      weight[lane] = counts(block, simulator_.stops_at_end(k), end, lane) ? Real(1) : Real(0);
+      const bool followed = goes_on(block, simulator_.stops_at_end(k), end - 1, lane, horizon_.ends_at_horizon);
+      weight[lane] = followed ? Real(1) : Real(0);
     }
     const Rows<Real> adjoint = w.observation_adjoint.view().from_row(k * observations);
-    critics[static_cast<std::size_t>(k)].value_gradient(inputs, end, weight, adjoint, block.lanes(), w.critic.front());
+    critics[static_cast<std::size_t>(k)].value_gradient(inputs, horizon_.critic_time(end), weight, adjoint,
+                                                        block.lanes(), w.critic.front());
     actor.normaliser.scale_adjoint(adjoint, block.lanes());
   }
 }
@@ -253,7 +270,7 @@ void FirstOrderGradient<Real>::cut(const TrajectoryBlock<Real>& block, int t, Wo
     const bool stops = simulator_.stops_at_end(k);
     for (int lane = 0; lane < block.lanes(); ++lane) {
       if (!counts(block, stops, t, lane)) w.weight.view().row(k)[lane] = Real(0);
-      if (counts(block, stops, t + 1, lane)) continue;
+      if (goes_on(block, stops, t, lane, horizon_.ends_at_horizon)) continue;
       for (int i = 0; i < spec.states; ++i) w.next_state_adjoint.view().row(k * spec.states + i)[lane] = Real(0);
       for (int i = 0; i < spec.observations; ++i)
         w.observation_adjoint.view().row(k * spec.observations + i)[lane] = Real(0);

@@ -4,8 +4,16 @@
 //   L_w = Σ_{t in window} f(s_t, a_t) + V_f(s_end, t_end),   V_f(·, T) = 0,
 // and ∇J_f ≈ Σ_w ∂L_w/∂θ, averaged over episodes. bptt is one window of T steps, without a critic.
 //
+// Where T only truncates (HorizonRule), sums are discounted from each step on:
+//   L_t = f_t + γ L_{t+1},   L_end = V_f(s_end), also at T unless the signal stopped with its episode,
+// and ∇J_f ≈ Σ_t (∂a_t/∂θ)ᵀ ∂L_t/∂a_t. Every action counts once, whatever its t, as every discounted advantage does in
+// a score-function gradient: so it does not matter where windows begin, and the sum keeps the units of J. (It is the
+// gradient of no single sum. That would weigh action t by γ^t: over the whole episode, where late actions would fade,
+// or from each window's start, as SHAC's public code has it.) All that changes backwards is that the adjoint that
+// arrives from t+1 is multiplied by γ.
+//
 // Backwards through a window, for every signal f at once (λ: adjoint of a state, o = observe(s), x = normalise(o)):
-//   (λ_t, ā_t) = step'ᵀ(s_t, a_t) · (λ_{t+1}, ō_{t+1}, weight_t)
+//   (λ_t, ā_t) = step'ᵀ(s_t, a_t) · (γ λ_{t+1}, γ ō_{t+1}, weight_t)
 //   ō_t = (1/std) · (∂π/∂x)ᵀ ā_t        θ̄ += (∂π/∂θ)ᵀ ā_t
 // A signal that stops with the episode has weight 0 after the end and no adjoint from beyond it.
 #pragma once
@@ -14,6 +22,7 @@
 #include <vector>
 
 #include "cgpo/gradient/estimate.hpp"
+#include "cgpo/gradient/horizon_rule.hpp"
 #include "cgpo/nn/critic.hpp"
 #include "cgpo/rollout/collect.hpp"
 
@@ -23,16 +32,16 @@ template <class Real>
 class FirstOrderGradient {
  public:
   // Sizes all working memory for batches of this shape. window = 0: the whole episode.
-  FirstOrderGradient(const Simulator<Real>& simulator, const Policy<Real>& policy, const Batch<Real>& shape,
-                     int window);
+  FirstOrderGradient(const Simulator<Real>& simulator, const Policy<Real>& policy, const Batch<Real>& shape, int window,
+                     const HorizonRule& horizon = {});
 
   // critics: one a signal, to close the windows; empty: windows end with nothing (bptt).
   const GradientEstimate& estimate(const Batch<Real>& batch, const Actor<Real>& actor,
                                    std::span<const Critic<Real>> critics, ThreadPool& pool);
 
   // The same sweep, kept for what it says of the states instead of the parameters: for each block, rows
-  // [signals · states × T·B] of dL_w/ds_t, the total derivative along the policy from s_t to the end of its window. It
-  // is what the slope of an exact V would be.
+  // [signals · states × T·B] of dL/ds_t, the total derivative along the policy from s_t to the end of its window,
+  // discounted from t on. It is what the slope of an exact V would be.
   const std::vector<RowStore<Real>>& state_slopes(const Batch<Real>& batch, const Actor<Real>& actor,
                                                   std::span<const Critic<Real>> critics, ThreadPool& pool);
 
@@ -61,7 +70,7 @@ class FirstOrderGradient {
                     std::span<const Critic<Real>> critics, Workspace& workspace) const;
   void cut(const TrajectoryBlock<Real>& block, int t, Workspace& workspace) const;
 
-  // slope = dL_w/ds_t from what a sweep has at step t.
+  // slope = dL/ds_t from what a sweep has at step t.
   void total_slope(const TrajectoryBlock<Real>& block, int t, const RowStore<Real>& state_adjoint, Workspace& workspace,
                    Rows<Real> slope) const;
   // Adds up the cosines of workspace.slope with the critics' slopes at step t, where the window before it ends.
@@ -69,6 +78,7 @@ class FirstOrderGradient {
   void measure_states(const Batch<Real>& batch);
 
   const Simulator<Real>& simulator_;
+  HorizonRule horizon_;
   bool keeps_slopes_ = false;
   std::vector<RowStore<Real>> slopes_;  // [block]
   int window_;

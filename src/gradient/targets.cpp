@@ -3,27 +3,28 @@
 namespace cgpo {
 
 template <class Real>
-void lambda_returns(const TrajectoryBlock<Real>& block, int signal, bool stops, int window, double lambda,
+void lambda_returns(const TrajectoryBlock<Real>& block, int signal, bool stops, const ReturnOptions& options,
                     std::span<const Real> values, std::span<Real> targets) {
   const Real* const f = block.signals.view().row(signal);
-  const auto mix = static_cast<Real>(lambda);
+  const auto mix = static_cast<Real>(options.lambda);
+  const auto discount = static_cast<Real>(options.horizon.discount);
   for (int t = block.simulated - 1; t >= 0; --t) {
-    const bool window_ends = window > 0 && (t + 1) % window == 0;
+    const bool window_ends = t + 1 == block.horizon || (options.window > 0 && (t + 1) % options.window == 0);
     for (int lane = 0; lane < block.lanes(); ++lane) {
       const auto now = static_cast<std::size_t>(block.column(t) + lane);
       const auto next = static_cast<std::size_t>(block.column(t + 1) + lane);
       Real target = f[now];
-      if (t + 1 < block.horizon && counts(block, stops, t + 1, lane)) {
-        target += window_ends ? values[next] : (Real(1) - mix) * values[next] + mix * targets[next];
+      if (goes_on(block, stops, t, lane, options.horizon.ends_at_horizon)) {
+        target += discount * (window_ends ? values[next] : (Real(1) - mix) * values[next] + mix * targets[next]);
       }
       targets[now] = target;
     }
   }
 }
 
-template void lambda_returns(const TrajectoryBlock<float>&, int, bool, int, double, std::span<const float>,
+template void lambda_returns(const TrajectoryBlock<float>&, int, bool, const ReturnOptions&, std::span<const float>,
                              std::span<float>);
-template void lambda_returns(const TrajectoryBlock<double>&, int, bool, int, double, std::span<const double>,
+template void lambda_returns(const TrajectoryBlock<double>&, int, bool, const ReturnOptions&, std::span<const double>,
                              std::span<double>);
 
 }  // namespace cgpo

@@ -3,17 +3,24 @@
 
 #include <span>
 
+#include "cgpo/gradient/horizon_rule.hpp"
 #include "cgpo/rollout/trajectory.hpp"
 
 namespace cgpo {
 
-// λ-returns of one signal over one block, backwards in each window of `window` steps (0: the whole episode):
-//   G_t = f_t                                        if the signal stops with step t, or t = T−1
-//   G_t = f_t + V_{t+1}                              at the end of a window
-//   G_t = f_t + (1−λ) V_{t+1} + λ G_{t+1}            else
-// values: V at columns of steps 0 … T (the last is not read); targets: at columns of steps 0 … T−1.
+struct ReturnOptions {
+  int window = 0;       // steps; 0: the whole episode
+  double lambda = 1.0;  // mixes short and long returns
+  HorizonRule horizon = {};
+};
+
+// λ-returns of one signal over one block, backwards in each window:
+//   G_t = f_t                                        if the signal stops with step t, or T ends the sum and t = T−1
+//   G_t = f_t + γ V_{t+1}                            at the end of a window, and at a T that only truncates
+//   G_t = f_t + γ ((1−λ) V_{t+1} + λ G_{t+1})        else
+// values: V at columns of steps 0 … T (the last is read only if T truncates); targets: at columns of steps 0 … T−1.
 template <class Real>
-void lambda_returns(const TrajectoryBlock<Real>& block, int signal, bool stops, int window, double lambda,
+void lambda_returns(const TrajectoryBlock<Real>& block, int signal, bool stops, const ReturnOptions& options,
                     std::span<const Real> values, std::span<Real> targets);
 
 }  // namespace cgpo

@@ -190,7 +190,9 @@ std::vector<Key> make_keys() {
               CGPO_FIELD(snapshots)),
       number("discount", {.low = 0.0, .high = 1.0, .high_open = true},
              "weight of the next step's value where the horizon is not taken as finite", CGPO_FIELD(discount)),
-      flag("finite_horizon", "sums without discount that end at the horizon; false: discounted, and bootstrapped there",
+      flag("finite_horizon",
+           "learn from sums without discount that end at the horizon; false: discounted, and bootstrapped there by "
+           "critics that do not know the time",
            CGPO_FIELD(finite_horizon)),
 
       layers("policy.hidden", "widths of the policy's layers", CGPO_FIELD(policy.hidden)),

@@ -7,7 +7,8 @@ namespace cgpo {
 namespace {
 
 const std::string kTask = "ant";
-const std::string kAlgorithms = "cgpo,cpo,cup,cpo:finite_horizon=true,cup:finite_horizon=true";
+const std::string kAlgorithms =
+    "cgpo,cgpo:finite_horizon=false,cpo,cup,cpo:finite_horizon=true,cup:finite_horizon=true";
 
 ReproductionPlan plan_horizon(const ReproduceContext& context) {
   ReproductionPlan plan;
@@ -35,10 +36,10 @@ ReproductionPlan plan_horizon(const ReproduceContext& context) {
     }
     report.pictures.push_back({"horizon", panels_script("horizon", panels, 2)});
     report.text = fmt::format(
-        "CPO and CUP treat the task as their papers do by default, infinite and discounted (finite_horizon = false, "
-        "discount 0.99, critics that do not know the time), or as what it is, finite and without discount "
-        "(finite_horizon = true). CGPO's gradients are those of sums over the horizon and have no discounted form. J_R "
-        "and J_C are measured over the horizon without discount for all.\n\n{}",
+        "Each algorithm treats the task as its paper does by default, and the other way: as infinite and discounted "
+        "(finite_horizon = false: discount 0.99, bootstrapped at the horizon, critics that do not know the time; CPO's "
+        "and CUP's default), or as what it is, finite and without discount (finite_horizon = true; CGPO's default). "
+        "J_R, J_C and the limit are sums over the horizon without discount for all.\n\n{}",
         comparison_table(comparison));
     return report;
   };

@@ -15,6 +15,14 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+// Lines of text under a panel that its legend takes: as many entries stand side by side as the longest leaves room for.
+int legend_rows(const Panel& panel) {
+  std::size_t longest = 0;
+  for (const Line& line : panel.lines) longest = std::max(longest, line.title.size());
+  const int across = std::max(1, 400 / (50 + 7 * static_cast<int>(longest)));  // pixels
+  return (static_cast<int>(panel.lines.size()) + across - 1) / across;
+}
+
 }  // namespace
 
 Configuration study_configuration(const std::string& task, const std::vector<std::string>& sets,
@@ -138,11 +146,14 @@ Line curve(const std::string& file, int x, int mean, const std::string& title, i
 
 std::string panels_script(const std::string& name, const std::vector<Panel>& panels, int columns) {
   const int rows = (static_cast<int>(panels.size()) + columns - 1) / columns;
-  std::string text = svg_header(name, 480 * columns, 330 * rows);
+  int extra = 0;  // lines of text for legends of more than three
+  for (const Panel& panel : panels) extra = std::max(extra, legend_rows(panel) - 3);
+  std::string text = svg_header(name, 480 * columns, (330 + 18 * extra) * rows);
   text += fmt::format(
-      "set multiplot layout {},{}\nset key below\nset bmargin 6\nset xtics font ',9'\nset style fill transparent solid "
+      "set multiplot layout {},{}\nset key below\nset bmargin {}\nset xtics font ',9'\nset style fill transparent "
+      "solid "
       "0.2 noborder\n",
-      rows, columns);
+      rows, columns, 6 + extra);
   for (const Panel& panel : panels) {
     text += fmt::format("set title {}; set xlabel {}; set ylabel {}\n{}\n", quoted(panel.title), quoted(panel.x),
                         quoted(panel.y), panel.settings);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "cgpo/base/error.hpp"
 #include "cgpo/studies/stages.hpp"
 #include "cgpo/subproblem/trust_region.hpp"
 
@@ -23,7 +24,12 @@ Laboratory::Laboratory(const AlgorithmContext& context)
     : parts(context),
       trial_(*parts.simulator, context.settings.environments, parts.horizon, context.settings.kernel.block,
              Keep::kOutcome),
-      moved_(parts.parameters.size()) {}
+      moved_(parts.parameters.size()) {
+  if (!context.settings.finite_horizon) {
+    throw UserError(
+        "studies of single updates need finite_horizon = true: they compare with plain sums up to the horizon");
+  }
+}
 
 void Laboratory::load(const Tensors& checkpoint) { parts.load(widened(checkpoint)); }
 

@@ -23,7 +23,6 @@ using testing::state_of;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 const std::vector<std::string> kOnPolicy = {"ppo", "ppo-lag", "trpo-lag", "pdo", "appo", "cpo", "cup"};
-const std::vector<std::string> kFirstOrder = {"bptt-lag", "shac-lag"};
 
 bool is_on_policy(const std::string& name) {
   return std::find(kOnPolicy.begin(), kOnPolicy.end(), name) != kOnPolicy.end();
@@ -102,7 +101,7 @@ TEST_P(Baseline, ReportsAndMoves) {
   ThreadPool pool(1);
   for (const bool finite : {false, true}) {
     AlgorithmContext settings = context(pool, GetParam());
-    if (is_on_policy(GetParam())) settings.settings.finite_horizon = finite;
+    settings.settings.finite_horizon = finite;
     const auto algorithm = make(settings);
     const auto before = policy_of(state_of(*algorithm));
     const IterationReport report = algorithm->iterate();
@@ -197,11 +196,6 @@ INSTANTIATE_TEST_SUITE_P(All, Baseline,
 
 TEST(Baselines, SettingsThatContradictAreRefused) {
   ThreadPool pool(1);
-  for (const std::string& name : kFirstOrder) {
-    AlgorithmContext settings = context(pool, name);
-    settings.settings.finite_horizon = false;
-    EXPECT_THROW(find_algorithm(name).make(settings), UserError);
-  }
   AlgorithmContext settings = context(pool, "cpo");
   settings.settings.cpo_kappa = CpoKappa::kDiscount;
   EXPECT_NO_THROW(find_algorithm("cpo").make(settings)->iterate());

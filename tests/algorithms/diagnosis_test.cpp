@@ -71,21 +71,24 @@ TEST(Diagnosis, WindowsClimbToTheWholeEpisode) {
 
 // The batch again, with parts of its own.
 TEST(Diagnosis, LengthsAreThoseOfTheRunsGradient) {
-  ThreadPool pool(1);
-  AlgorithmContext settings = context(pool);
-  settings.settings.critic.fit_first = false;  // the checkpoint's critics, as they are
-  const Tensors checkpoint = trained(settings);
-  const Diagnosis diagnosis = diagnose(settings, checkpoint);
-  settings.settings.kernel.block = 2;
-  ActorCritic<float> parts(settings);
-  parts.load(checkpoint);
-  const EpisodeKey key{.seed = 7, .reset = Purpose::kEvalReset, .noise = Purpose::kEvalNoise, .iteration = 1};
-  collect(*parts.simulator, parts.actor(), key, false, pool, parts.batch);
-  FirstOrderGradient<float> source(*parts.simulator, parts.policy, parts.batch, 6);
-  const GradientEstimate estimate = source.estimate(parts.batch, parts.actor(), parts.critics, pool);
-  for (std::size_t k = 0; k < 2; ++k) EXPECT_EQ(diagnosis.gradient[k].norm, estimate.norm(k));
-  EXPECT_EQ(diagnosis.critic_cosines, estimate.critic_cosines);
-  EXPECT_EQ(diagnosis.radius, checkpoint.number("radius.value"));
+  for (const bool finite : {true, false}) {
+    ThreadPool pool(1);
+    AlgorithmContext settings = context(pool);
+    settings.settings.finite_horizon = finite;
+    settings.settings.critic.fit_first = false;  // the checkpoint's critics, as they are
+    const Tensors checkpoint = trained(settings);
+    const Diagnosis diagnosis = diagnose(settings, checkpoint);
+    settings.settings.kernel.block = 2;
+    ActorCritic<float> parts(settings);
+    parts.load(checkpoint);
+    const EpisodeKey key{.seed = 7, .reset = Purpose::kEvalReset, .noise = Purpose::kEvalNoise, .iteration = 1};
+    collect(*parts.simulator, parts.actor(), key, false, pool, parts.batch);
+    FirstOrderGradient<float> source(*parts.simulator, parts.policy, parts.batch, 6, horizon_rule(settings.settings));
+    const GradientEstimate estimate = source.estimate(parts.batch, parts.actor(), parts.critics, pool);
+    for (std::size_t k = 0; k < 2; ++k) EXPECT_EQ(diagnosis.gradient[k].norm, estimate.norm(k));
+    EXPECT_EQ(diagnosis.critic_cosines, estimate.critic_cosines);
+    EXPECT_EQ(diagnosis.radius, checkpoint.number("radius.value"));
+  }
 }
 
 TEST(Diagnosis, ThreadsDoNotMatter) {
@@ -106,15 +109,19 @@ TEST(Diagnosis, ThreadsDoNotMatter) {
 }
 
 TEST(Diagnosis, CriticsThatWereFittedExplainMore) {
-  ThreadPool pool(1);
-  AlgorithmContext settings = context(pool);
-  settings.settings.critic.targets = CriticTargets::kEpisode;
-  settings.settings.critic.steps = 0;
-  const double none = diagnose(settings, trained(settings)).critic_explained[0];
-  settings.settings.critic.steps = 1000;
-  const double many = diagnose(settings, trained(settings)).critic_explained[0];
-  EXPECT_LT(none, 0.1);
-  EXPECT_GT(many, 0.8);
+  for (const bool finite : {true, false}) {
+    ThreadPool pool(1);
+    AlgorithmContext settings = context(pool);
+    settings.settings.finite_horizon = finite;
+    settings.settings.discount = 0.5;  // short enough that two iterations of bootstrapping settle
+    settings.settings.critic.targets = CriticTargets::kEpisode;
+    settings.settings.critic.steps = 0;
+    const double none = diagnose(settings, trained(settings)).critic_explained[0];
+    settings.settings.critic.steps = 1000;
+    const double many = diagnose(settings, trained(settings)).critic_explained[0];
+    EXPECT_LT(none, 0.1);
+    EXPECT_GT(many, 0.8);
+  }
 }
 
 TEST(Diagnosis, ASingleEpisodeCannotTellSignalFromNoise) {

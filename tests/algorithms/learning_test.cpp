@@ -72,6 +72,20 @@ TEST(Learning, BpttLearnsToo) {
   EXPECT_NEAR(mean(result.costs[1]), 4.0, 0.08);
 }
 
+// What an action brings, it brings at once here: the discount changes nothing about where the optimum is.
+TEST(Learning, DiscountedGradientsFindTheSameLimits) {
+  for (const GradientSource source : {GradientSource::kShac, GradientSource::kBptt}) {
+    ThreadPool pool(2);
+    AlgorithmContext context = push_context(pool);
+    context.settings.finite_horizon = false;
+    context.settings.gradient.source = source;
+    const Evaluation result = train(context);
+    EXPECT_NEAR(mean(result.returns), 4.0, 0.08);
+    EXPECT_NEAR(mean(result.costs[1]), 4.0, 0.08);
+    EXPECT_LT(mean(result.costs[0]), 2.0);
+  }
+}
+
 TEST(Learning, DefaultsEndALittleBelowTheLimit) {
   ThreadPool pool(2);
   AlgorithmContext context = push_context(pool);

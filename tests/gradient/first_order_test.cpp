@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/rollout/imagine.hpp"
 #include "cgpo/tasks/registry.hpp"
 
 #include "fixture.hpp"
@@ -15,35 +16,51 @@ namespace {
 using testing::Fixture;
 using testing::ProbeTask;
 
+// What a gradient claims to look at.
+struct Sight {
+  int window;
+  bool use_critics = true;
+  HorizonRule horizon = {};
+};
+const HorizonRule kDiscounted{.discount = 0.8, .ends_at_horizon = false};
+
 // L of signal k from a state at step `start` to the end of its window, critic included, with the reference episode's
-// noise and ends. Written with one-column calls of simulator and policy, so that it shares nothing with the sweep.
+// noise and ends; the first action is by a policy of its own. Written with one-column calls of simulator and policy, so
+// that it shares nothing with the sweep.
 double rest_of_window(const Fixture& f, const TrajectoryBlock<double>& block, int k, int lane,
-                      std::vector<double> state, int start, int window, bool use_critics) {
+                      std::vector<double> state, int start, const Sight& sight,
+                      const AlignedVector<double>& first_parameters) {
   std::vector<double> next(2), observation(3), input(3), noise(2), action(2), signals(3);
   SimulatorScratch<double> scratch;
   RowStore<double> units(f.policy.unit_count(), 1);
   const auto rows = [](std::vector<double>& values) { return Rows<double>(values.data(), 1); };
   const bool stops = f.simulator.stops_at_end(k);
   double total = 0.0;
+  double factor = 1.0;  // γ^(t − start)
   double paper = 0.0;
   double ended = 0.0;
   f.simulator.observe(rows(state), rows(observation), 1, scratch);
-  const int end = std::min((start / window + 1) * window, block.horizon);
+  const int end = std::min((start / sight.window + 1) * sight.window, block.horizon);
   for (int t = start; t < end; ++t) {
     f.normaliser.normalise(rows(observation), rows(input), 1);
     for (int a = 0; a < 2; ++a) noise[static_cast<std::size_t>(a)] = block.noise.view().row(a)[block.column(t) + lane];
-    f.policy.forward(f.parameters, rows(input), rows(noise), units.view(), rows(action), 1);
+    f.policy.forward(t == start ? first_parameters : f.parameters, rows(input), rows(noise), units.view(), rows(action),
+                     1);
     f.simulator.step({rows(state), rows(action), rows(next), rows(observation), rows(signals), &paper, &ended}, 1,
                      scratch);
     state = next;
-    if (counts(block, stops, t, lane)) total += signals[static_cast<std::size_t>(k)];
+    if (counts(block, stops, t, lane)) total += factor * signals[static_cast<std::size_t>(k)];
+    factor *= sight.horizon.discount;
   }
-  if (use_critics && end < block.horizon && counts(block, stops, end, lane)) {
+  const bool over = stops && block.ended[static_cast<std::size_t>(lane)] != 0;  // before the window's end or with it
+  const bool followed = end < block.horizon ? counts(block, stops, end, lane) : !sight.horizon.ends_at_horizon && !over;
+  if (sight.use_critics && followed) {
     CriticWorkspace<double> workspace(f.critics[0].mlp(), 1);
     f.normaliser.normalise(rows(observation), rows(input), 1);
     double value = 0.0;
-    f.critics[static_cast<std::size_t>(k)].value(rows(input), end, &value, 1, workspace);
-    total += value;
+    f.critics[static_cast<std::size_t>(k)].value(rows(input), sight.horizon.ends_at_horizon ? end : 0, &value, 1,
+                                                 workspace);
+    total += factor * value;
   }
   return total;
 }
@@ -55,28 +72,51 @@ std::vector<double> state_at(const TrajectoryBlock<double>& block, int t, int la
 
 // Σ_w L_w of signal k at the current parameters, averaged over episodes: every window starts from the state in which
 // the *reference* episode was.
-double windowed_objective(const Fixture& f, const Batch<double>& reference, int k, int window, bool use_critics) {
+double windowed_objective(const Fixture& f, const Batch<double>& reference, int k, const Sight& sight) {
   double total = 0.0;
   int episodes = 0;
   for (const auto& block : reference.blocks) {
     for (int lane = 0; lane < block.lanes(); ++lane) {
       if (block.diverged[static_cast<std::size_t>(lane)] != 0) continue;
       ++episodes;
-      for (int start = 0; start < block.simulated; start += window) {
-        total += rest_of_window(f, block, k, lane, state_at(block, start, lane), start, window, use_critics);
+      for (int start = 0; start < block.simulated; start += sight.window) {
+        total += rest_of_window(f, block, k, lane, state_at(block, start, lane), start, sight, f.parameters);
       }
     }
   }
   return total / episodes;
 }
 
+// Σ_t L_t of signal k, averaged over episodes, where the given parameters choose action t alone: what follows it is the
+// reference's policy. Its derivative counts each action once.
+double stepwise_objective(const Fixture& f, const Batch<double>& reference, int k, const Sight& sight,
+                          const AlignedVector<double>& parameters) {
+  double total = 0.0;
+  int episodes = 0;
+  for (const auto& block : reference.blocks) {
+    for (int lane = 0; lane < block.lanes(); ++lane) {
+      if (block.diverged[static_cast<std::size_t>(lane)] != 0) continue;
+      ++episodes;
+      for (int t = 0; t < block.simulated; ++t) {
+        if (!counts(block, f.simulator.stops_at_end(k), t, lane)) continue;
+        total += rest_of_window(f, block, k, lane, state_at(block, t, lane), t, sight, parameters);
+      }
+    }
+  }
+  return total / episodes;
+}
+
+GradientEstimate estimate_of(Fixture& f, const Batch<double>& batch, const Sight& sight) {
+  FirstOrderGradient<double> estimator(f.simulator, f.policy, batch, sight.window, sight.horizon);
+  const std::span<const Critic<double>> critics =
+      sight.use_critics ? std::span<const Critic<double>>(f.critics) : std::span<const Critic<double>>();
+  return estimator.estimate(batch, f.actor(), critics, f.pool);
+}
+
 void expect_gradient(Fixture& f, int window, bool use_critics) {
   const Batch<double> batch = f.collect_batch();
-  FirstOrderGradient<double> estimator(f.simulator, f.policy, batch, window);
-  const std::span<const Critic<double>> critics =
-      use_critics ? std::span<const Critic<double>>(f.critics) : std::span<const Critic<double>>();
-  const GradientEstimate gradient = estimator.estimate(batch, f.actor(), critics, f.pool);
-  const int length = window > 0 ? window : f.task->spec().horizon;
+  const GradientEstimate gradient = estimate_of(f, batch, {window, use_critics});
+  const Sight sight{window > 0 ? window : f.task->spec().horizon, use_critics};
   for (int k = 0; k < 3; ++k) {
     const double norm = gradient.norm(static_cast<std::size_t>(k));
     EXPECT_GT(norm, 1e-3);
@@ -85,13 +125,32 @@ void expect_gradient(Fixture& f, int window, bool use_critics) {
       const double step = 1e-5;
       const auto at = [&](double offset) {
         f.parameters[p] = saved + offset;
-        const double value = windowed_objective(f, batch, k, length, use_critics);
+        const double value = windowed_objective(f, batch, k, sight);
         f.parameters[p] = saved;
         return value;
       };
       const double difference = (8.0 * (at(step) - at(-step)) - (at(2.0 * step) - at(-2.0 * step))) / (12.0 * step);
       EXPECT_NEAR(gradient.gradients[static_cast<std::size_t>(k)][p], difference, 1e-6 * norm)
           << "signal " << k << " parameter " << p << " window " << window;
+    }
+  }
+}
+
+void expect_stepwise_gradient(Fixture& f, const Batch<double>& batch, const Sight& sight) {
+  const GradientEstimate gradient = estimate_of(f, batch, sight);
+  for (int k = 0; k < 3; ++k) {
+    const double norm = gradient.norm(static_cast<std::size_t>(k));
+    EXPECT_GT(norm, 1e-3);
+    for (std::size_t p = 0; p < f.parameters.size(); p += 3) {
+      const double step = 1e-5;
+      const auto at = [&](double offset) {
+        AlignedVector<double> moved = f.parameters;
+        moved[p] += offset;
+        return stepwise_objective(f, batch, k, sight, moved);
+      };
+      const double difference = (8.0 * (at(step) - at(-step)) - (at(2.0 * step) - at(-2.0 * step))) / (12.0 * step);
+      EXPECT_NEAR(gradient.gradients[static_cast<std::size_t>(k)][p], difference, 1e-6 * norm)
+          << "signal " << k << " parameter " << p << " window " << sight.window;
     }
   }
 }
@@ -120,13 +179,68 @@ TEST(FirstOrder, DivergedEnvironmentsLeaveTheAverage) {
   expect_gradient(f, 4, true);
 }
 
+TEST(FirstOrder, DiscountedWindowsEqualDifferences) {
+  Fixture f;
+  const Batch<double> batch = f.collect_batch();
+  for (const int window : {1, 5, 12}) {
+    expect_stepwise_gradient(f, batch, {window});  // the reference itself: without discount it is the other one
+    expect_stepwise_gradient(f, batch, {window, true, kDiscounted});
+    expect_stepwise_gradient(f, batch, {window, false, kDiscounted});
+  }
+}
+
+// Across segments of one window.
+TEST(FirstOrder, DiscountedBpttEqualsDifferences) {
+  Fixture f(ProbeTask{.horizon = 20}, 3);
+  expect_stepwise_gradient(f, f.collect_batch(), {20, false, kDiscounted});
+}
+
+// Signals that stopped have nothing after T, also those that stopped with the last step; the others are truncated
+// there.
+TEST(FirstOrder, DiscountedEndsCutEachSignalItsOwnWay) {
+  for (const double diverge_at : {1e9, 2.9}) {
+    Fixture f(ProbeTask{.end_at = 2.0, .diverge_at = diverge_at}, 10);
+    Batch<double> batch = f.collect_batch();
+    EXPECT_EQ(batch.intact_environments() < 10, diverge_at < 1e9);
+    int early = 0;
+    int late = 0;
+    for (auto& block : batch.blocks) {
+      for (std::size_t lane = 0; lane < block.length.size(); ++lane) {
+        if (block.length[lane] < 12) {
+          ++early;
+        } else if (late++ == 0) {
+          block.ended[lane] = 1;
+        }
+      }
+    }
+    ASSERT_GT(early, 1);
+    ASSERT_GT(late, 1);
+    for (const int window : {4, 5, 12}) expect_stepwise_gradient(f, batch, {window, true, kDiscounted});
+  }
+}
+
+// γ = 0 sees the step alone, whatever the windows and the critics are.
+TEST(FirstOrder, WithoutAFutureWindowsDoNotMatter) {
+  Fixture f(ProbeTask{.end_at = 1.6}, 5);
+  const Batch<double> batch = f.collect_batch();
+  const GradientEstimate alone = estimate_of(f, batch, {1, false});
+  const GradientEstimate blind = estimate_of(f, batch, {5, true, {.discount = 0.0, .ends_at_horizon = false}});
+  for (std::size_t k = 0; k < 3; ++k) {
+    for (std::size_t p = 0; p < f.parameters.size(); ++p)
+      EXPECT_NEAR(alone.gradients[k][p], blind.gradients[k][p], 1e-12 * alone.norm(k));
+  }
+}
+
 // dL/ds_t against differences of the rest of the window from a moved state, policy in the loop.
-TEST(FirstOrder, StateSlopesEqualDifferences) {
+class StateSlopes : public ::testing::TestWithParam<HorizonRule> {};
+INSTANTIATE_TEST_SUITE_P(Both, StateSlopes, ::testing::Values(HorizonRule{}, kDiscounted));
+
+TEST_P(StateSlopes, EqualDifferences) {
   Fixture f(ProbeTask{.end_at = 1.6}, 5);
   const Batch<double> batch = f.collect_batch(0, 5);
   const auto& block = batch.blocks[0];
-  const int window = 5;
-  FirstOrderGradient<double> estimator(f.simulator, f.policy, batch, window);
+  const Sight sight{5, true, GetParam()};
+  FirstOrderGradient<double> estimator(f.simulator, f.policy, batch, sight.window, sight.horizon);
   const RowStore<double>& slopes = estimator.state_slopes(batch, f.actor(), f.critics, f.pool)[0];
   for (int k = 0; k < 3; ++k) {
     for (int lane = 0; lane < 5; ++lane) {
@@ -137,7 +251,7 @@ TEST(FirstOrder, StateSlopesEqualDifferences) {
           const auto moved = [&](double offset) {
             std::vector<double> state = state_at(block, t, lane);
             state[static_cast<std::size_t>(i)] += offset;
-            return rest_of_window(f, block, k, lane, state, t, window, true);
+            return rest_of_window(f, block, k, lane, state, t, sight, f.parameters);
           };
           const double difference = (8.0 * (moved(1e-4) - moved(-1e-4)) - (moved(2e-4) - moved(-2e-4))) / 12e-4;
           EXPECT_NEAR(slopes.view().row(k * 2 + i)[column], difference, 1e-6 * (1.0 + std::abs(difference)))
@@ -208,6 +322,46 @@ TEST(FirstOrder, ExactCriticsMakeWindowsExact) {
   // Window of 6: the cost-to-go from step 6 is x (2 − 2^{-5}).
   EXPECT_NEAR(gradient(6, 2.0 - std::pow(0.5, 5)), full, 1e-12 * std::abs(full));
   EXPECT_GT(std::abs(gradient(6, 0.0) - full), 0.05 * std::abs(full));
+}
+
+// The same with a discount and no end: dV/dx = 1 + γ/2 + (γ/2)² + … at every time. Each action is worth γ dV/dx then,
+// the last one too, and it does not matter where windows begin. Windows in a model that is the task itself are the
+// same.
+TEST(FirstOrder, ExactCriticsMakeDiscountedWindowsExact) {
+  const auto task = make_task(LinearTask{});
+  const KernelSimulator<double> simulator(task, {0});
+  const Policy<double> policy(1, {}, 1, false);
+  AlignedVector<double> parameters(static_cast<std::size_t>(policy.parameter_count()), 0.0);
+  parameters[1] = 0.3;
+  parameters[2] = std::log(0.1);
+  const Normaliser<double> normaliser(1);
+  const Actor<double> actor{policy, parameters, normaliser};
+  Batch<double> batch(simulator, 8, 12, 4);
+  Batch<double> imagined(simulator, 8, 12, 4);
+  ThreadPool pool(1);
+  collect(simulator, actor, {.seed = 1}, false, pool, batch);
+  const HorizonRule horizon{.discount = 0.9, .ends_at_horizon = false};
+  const double slope = 1.0 / (1.0 - 0.5 * horizon.discount);
+  std::vector<Critic<double>> critics;
+  for (std::uint32_t k = 0; k < 2; ++k) {
+    critics.emplace_back(1, std::vector<int>{}, 12);
+    std::fill(critics.back().parameters().begin(), critics.back().parameters().end(), 0.0);
+    critics.back().parameters()[0] = slope;
+    critics.back().parameters()[1] = 100.0;  // of the time, which must stay out of it
+  }
+  double expected = 0.0;  // Σ_t γ dV/dx da_t/dbias
+  for (const auto& block : batch.blocks) {
+    for (int i = 0; i < 12 * 4; ++i) {
+      const double action = block.actions.view().row(0)[i];
+      expected += horizon.discount * slope * (1.0 - action * action) / 8.0;
+    }
+  }
+  for (const int window : {1, 5, 6, 12}) {
+    FirstOrderGradient<double> estimator(simulator, policy, batch, window, horizon);
+    EXPECT_NEAR(estimator.estimate(batch, actor, critics, pool).gradients[0][1], expected, 1e-12 * expected);
+    imagine(simulator, actor, batch, window, Replay::kNoise, pool, imagined);
+    EXPECT_NEAR(estimator.estimate(imagined, actor, critics, pool).gradients[0][1], expected, 1e-12 * expected);
+  }
 }
 
 // With the same linear task: the exact cost-to-go agrees with the next window whatever its scale, its opposite never.
