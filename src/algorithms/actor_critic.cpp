@@ -13,7 +13,7 @@ int resolve_horizon(const Task& task, const Settings& settings) {
 }
 
 HorizonRule horizon_rule(const Settings& settings) {
-  return {settings.finite_horizon ? 1.0 : settings.discount, settings.finite_horizon};
+  return {settings.finite_horizon ? settings.gradient.discount : settings.discount, settings.finite_horizon};
 }
 
 IterationReport report_of(const ActorCritic<float>& parts, const BatchStatistics& statistics, int iteration,

@@ -94,7 +94,7 @@ void fit_critics(ActorCritic<float>& parts, FirstOrderGradient<float>& gradient,
 // The horizon that settings and task come to.
 int resolve_horizon(const Task& task, const Settings& settings);
 
-// What that horizon is to the sums that are learned: without discount and over at T, or discounted and cut off there.
+// What that horizon is to the sums that are learned: over at T, or cut off there; each with a discount of its own.
 // J and the limits are plain sums up to T in both.
 HorizonRule horizon_rule(const Settings& settings);
 

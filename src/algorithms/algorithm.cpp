@@ -18,9 +18,9 @@ using Assignments = std::vector<std::pair<std::string, std::string>>;
 
 // Score functions need noise to learn from. Their papers take tasks as infinite and discounted, whatever the horizon.
 Assignments on_policy(const Assignments& own) {
-  Assignments result = {{"finite_horizon", "false"},      {"policy.initial_std", "0.5"}, {"policy.learn_std", "true"},
-                        {"critic.learning_rate", "1e-3"}, {"critic.steps", "128"},       {"critic.batch", "1024"},
-                        {"critic.sobolev", "0.0"}};
+  Assignments result = {{"finite_horizon", "false"},  {"gradient.discount", "1.0"},     {"policy.initial_std", "0.5"},
+                        {"policy.learn_std", "true"}, {"critic.learning_rate", "1e-3"}, {"critic.steps", "128"},
+                        {"critic.batch", "1024"},     {"critic.sobolev", "0.0"}};
   result.insert(result.end(), own.begin(), own.end());
   return result;
 }

@@ -25,7 +25,7 @@ class OnPolicy {
 
   const Settings& settings() const { return parts.context.settings; }
   ThreadPool& pool() const { return *parts.context.pool; }
-  double discount() const { return horizon_rule(settings()).discount; }
+  double discount() const { return settings().finite_horizon ? 1.0 : settings().discount; }
   int iteration() const { return iteration_; }
 
   // Samples N episodes under π_k; the report has their J. They can be learned from if usable() says so, which else

@@ -65,6 +65,7 @@ enum class ZobgBaseline { kNone, kStep };
 struct GradientSettings {
   GradientSource source = GradientSource::kShac;
   ZobgBaseline baseline = ZobgBaseline::kNone;  // of the score-function estimate
+  double discount = 1.0;                        // of what follows a step, where the horizon is finite; J has none
 };
 
 // How advantages are brought to a common size: reward centred and divided by its deviation, and then each cost centred
@@ -127,7 +128,7 @@ struct Settings {
   int bptt_window = 0;                      // key bptt.window: steps of bptt-lag's gradients; 0: all
   PdoStep pdo_step = PdoStep::kClipped;     // key pdo.step
   CpoKappa cpo_kappa = CpoKappa::kHorizon;  // key cpo.kappa: from an advantage's mean to a change of J_C
-  WorldSettings world;  // of mb-cgpo
+  WorldSettings world;                      // of mb-cgpo
   KernelSettings kernel;
   int snapshots = 5;  // policies that a run keeps for its replay, evenly over its iterations
 };

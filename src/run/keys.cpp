@@ -268,6 +268,10 @@ std::vector<Key> make_keys() {
           CGPO_FIELD(gradient.source)),
       choice<ZobgBaseline>("gradient.baseline", {{"none", ZobgBaseline::kNone}, {"step", ZobgBaseline::kStep}},
                            "what zobg subtracts from its returns", CGPO_FIELD(gradient.baseline)),
+      number("gradient.discount", {.low = 0.0, .high = 1.0, .low_open = true},
+             "shac, bptt: weight of what follows a step, where the horizon is finite; below 1 the noise of far effects "
+             "stays out, J and limits are plain sums all the same",
+             CGPO_FIELD(gradient.discount)),
 
       number("update.learning_rate", {.low = 0.0, .high = 1.0, .low_open = true}, "of Adam on the policy",
              CGPO_FIELD(update.learning_rate)),
@@ -394,6 +398,7 @@ const std::vector<std::pair<std::string, std::string>>& preset_assignments(const
       {"radius.sidestep", "true"},
       {"radius.cutoff", "0.0"},
       {"gradient.source", "\"shac\""},
+      {"gradient.discount", "1.0"},
   };
   if (preset == "best") return best;
   if (preset == "paper") return paper;

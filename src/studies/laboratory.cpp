@@ -18,10 +18,15 @@ double dot(std::span<const double> a, std::span<const double> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
+AlgorithmContext without_discount(AlgorithmContext context) {
+  context.settings.gradient.discount = 1.0;
+  return context;
+}
+
 }  // namespace
 
 Laboratory::Laboratory(const AlgorithmContext& context)
-    : parts(context),
+    : parts(without_discount(context)),
       trial_(*parts.simulator, context.settings.environments, parts.horizon, context.settings.kernel.block,
              Keep::kOutcome),
       moved_(parts.parameters.size()) {

@@ -8,7 +8,9 @@ namespace cgpo {
 
 std::vector<Tensors> training_stages(const AlgorithmContext& context, const AlgorithmEntry& algorithm,
                                      const std::vector<int>& iterations, const Tick& tick) {
-  const std::unique_ptr<Algorithm> training = algorithm.make(context);
+  AlgorithmContext plain = context;
+  plain.settings.gradient.discount = 1.0;  // what is studied are estimates of plain sums, critics included
+  const std::unique_ptr<Algorithm> training = algorithm.make(plain);
   std::vector<Tensors> result;
   for (const int wanted : iterations) {
     check(wanted >= training->iteration(), "stages follow one another");

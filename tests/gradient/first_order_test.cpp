@@ -23,6 +23,7 @@ struct Sight {
   HorizonRule horizon = {};
 };
 const HorizonRule kDiscounted{.discount = 0.8, .ends_at_horizon = false};
+const HorizonRule kShortSighted{.discount = 0.8, .ends_at_horizon = true};  // gradient.discount
 
 // L of signal k from a state at step `start` to the end of its window, critic included, with the reference episode's
 // noise and ends; the first action is by a policy of its own. Written with one-column calls of simulator and policy, so
@@ -186,6 +187,7 @@ TEST(FirstOrder, DiscountedWindowsEqualDifferences) {
     expect_stepwise_gradient(f, batch, {window});  // the reference itself: without discount it is the other one
     expect_stepwise_gradient(f, batch, {window, true, kDiscounted});
     expect_stepwise_gradient(f, batch, {window, false, kDiscounted});
+    expect_stepwise_gradient(f, batch, {window, true, kShortSighted});
   }
 }
 
@@ -233,7 +235,7 @@ TEST(FirstOrder, WithoutAFutureWindowsDoNotMatter) {
 
 // dL/ds_t against differences of the rest of the window from a moved state, policy in the loop.
 class StateSlopes : public ::testing::TestWithParam<HorizonRule> {};
-INSTANTIATE_TEST_SUITE_P(Both, StateSlopes, ::testing::Values(HorizonRule{}, kDiscounted));
+INSTANTIATE_TEST_SUITE_P(Both, StateSlopes, ::testing::Values(HorizonRule{}, kDiscounted, kShortSighted));
 
 TEST_P(StateSlopes, EqualDifferences) {
   Fixture f(ProbeTask{.end_at = 1.6}, 5);

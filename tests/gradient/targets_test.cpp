@@ -46,7 +46,7 @@ TEST(LambdaReturns, EqualTheExplicitMixture) {
   std::vector<double> finite_values = values;
   std::fill(finite_values.begin() + 12 * 8, finite_values.end(), NAN);  // V(·, T) must not be read
   std::vector<double> targets(12 * 8);
-  for (const HorizonRule& horizon : {HorizonRule{}, HorizonRule{0.9, false}}) {
+  for (const HorizonRule& horizon : {HorizonRule{}, HorizonRule{0.9, false}, HorizonRule{0.9, true}}) {
     const std::vector<double>& known = horizon.ends_at_horizon ? finite_values : values;
     for (const int window : {0, 1, 4, 5, 12}) {
       for (const double lambda : {0.0, 0.7, 0.95, 1.0}) {

@@ -114,6 +114,7 @@ TEST(Configuration, RoundTripsThroughItsFile) {
                                               "radius.cutoff=0.5",
                                               "gradient.source=zobg",
                                               "gradient.baseline=step",
+                                              "gradient.discount=0.9",
                                               "discount=0.5",
                                               "finite_horizon=false",
                                               "update.learning_rate=1e-5",
