@@ -79,9 +79,8 @@ std::string describe_unconstrained(const TaskSpec& spec) {
     const UnconstrainedCost* free = find_unconstrained_cost(spec.name, cost.name);
     if (free == nullptr) continue;
     text += fmt::format(
-        "  without a limit {} reaches {} = {:.4g} ± {:.3g} ({} seeds, {:.1f} M steps); the limit in use, {}, is {:.0f} "
-        "% "
-        "of that\n",
+        "  without a limit {} reaches {} = {:.4g} ± {:.3g} ({} seeds, {:.1f} M steps); "
+        "the limit in use, {}, is {:.0f} % of that\n",
         free->algorithm, cost.name, free->mean, free->se, free->seeds, 1e-6 * static_cast<double>(free->steps),
         cost.limit, 100.0 * cost.limit / free->mean);
   }
