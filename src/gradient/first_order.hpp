@@ -4,8 +4,8 @@
 //   L_w = Σ_{t in window} f(s_t, a_t) + V_f(s_end, t_end),   V_f(·, T) = 0,
 // and ∇J_f ≈ Σ_w ∂L_w/∂θ, averaged over episodes. bptt is one window of T steps, without a critic.
 //
-// Where T only truncates (HorizonRule), sums are discounted from each step on:
-//   L_t = f_t + γ L_{t+1},   L_end = V_f(s_end), also at T unless the signal stopped with its episode,
+// With a discount (HorizonRule) sums are discounted from each step on:
+//   L_t = f_t + γ L_{t+1},   L_end = V_f(s_end), at a T that only truncates too unless the signal stopped before,
 // and ∇J_f ≈ Σ_t (∂a_t/∂θ)ᵀ ∂L_t/∂a_t. Every action counts once, whatever its t, as every discounted advantage does in
 // a score-function gradient: so it does not matter where windows begin, and the sum keeps the units of J. (It is the
 // gradient of no single sum. That would weigh action t by γ^t: over the whole episode, where late actions would fade,

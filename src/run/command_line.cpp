@@ -98,7 +98,7 @@ void add_number(CLI::App& app, const std::string& flag, double& target, double l
       ->type_name("X");
 }
 
-// A text that may be left out; an empty one counts as left out.
+// A text that may be left out, but not be empty: that is a shell variable without a value.
 CLI::Option* add_text(CLI::App& app, const std::string& name, std::optional<std::string>& target,
                       const std::string& help) {
   return app.add_option_function<std::string>(

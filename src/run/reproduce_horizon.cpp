@@ -38,7 +38,8 @@ ReproductionPlan plan_horizon(const ReproduceContext& context) {
     report.text = fmt::format(
         "Each algorithm treats the task as its paper does by default, and the other way: as infinite and discounted "
         "(finite_horizon = false: discount 0.99, bootstrapped at the horizon, critics that do not know the time; CPO's "
-        "and CUP's default), or as what it is, finite and without discount (finite_horizon = true; CGPO's default). "
+        "and CUP's default), or as what it is, finite (finite_horizon = true, without discount but for CGPO's "
+        "gradient.discount; its default). "
         "J_R, J_C and the limit are sums over the horizon without discount for all.\n\n{}",
         comparison_table(comparison));
     return report;

@@ -18,11 +18,6 @@ double dot(std::span<const double> a, std::span<const double> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-AlgorithmContext without_discount(AlgorithmContext context) {
-  context.settings.gradient.discount = 1.0;
-  return context;
-}
-
 }  // namespace
 
 Laboratory::Laboratory(const AlgorithmContext& context)

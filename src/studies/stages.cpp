@@ -6,11 +6,14 @@
 
 namespace cgpo {
 
+AlgorithmContext without_discount(AlgorithmContext context) {
+  context.settings.gradient.discount = 1.0;
+  return context;
+}
+
 std::vector<Tensors> training_stages(const AlgorithmContext& context, const AlgorithmEntry& algorithm,
                                      const std::vector<int>& iterations, const Tick& tick) {
-  AlgorithmContext plain = context;
-  plain.settings.gradient.discount = 1.0;  // what is studied are estimates of plain sums, critics included
-  const std::unique_ptr<Algorithm> training = algorithm.make(plain);
+  const std::unique_ptr<Algorithm> training = algorithm.make(without_discount(context));
   std::vector<Tensors> result;
   for (const int wanted : iterations) {
     check(wanted >= training->iteration(), "stages follow one another");

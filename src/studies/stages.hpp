@@ -8,6 +8,9 @@
 
 namespace cgpo {
 
+// What is studied are estimates of plain sums, critics included, whatever the task's default.
+AlgorithmContext without_discount(AlgorithmContext context);
+
 // The algorithm's state after each of these numbers of iterations, which must grow; the settings' own number of
 // iterations is not looked at.
 std::vector<Tensors> training_stages(const AlgorithmContext& context, const AlgorithmEntry& algorithm,

@@ -71,40 +71,44 @@ std::vector<double> state_at(const TrajectoryBlock<double>& block, int t, int la
   return {block.states.view().row(0)[column], block.states.view().row(1)[column]};
 }
 
-// Σ_w L_w of signal k at the current parameters, averaged over episodes: every window starts from the state in which
-// the *reference* episode was.
-double windowed_objective(const Fixture& f, const Batch<double>& reference, int k, const Sight& sight) {
+// Of episodes that did not diverge.
+template <class OfEpisode>
+double mean_over_episodes(const Batch<double>& reference, const OfEpisode& of_episode) {
   double total = 0.0;
   int episodes = 0;
   for (const auto& block : reference.blocks) {
     for (int lane = 0; lane < block.lanes(); ++lane) {
       if (block.diverged[static_cast<std::size_t>(lane)] != 0) continue;
       ++episodes;
-      for (int start = 0; start < block.simulated; start += sight.window) {
-        total += rest_of_window(f, block, k, lane, state_at(block, start, lane), start, sight, f.parameters);
-      }
+      total += of_episode(block, lane);
     }
   }
   return total / episodes;
+}
+
+// Σ_w L_w of signal k at the current parameters, averaged over episodes: every window starts from the state in which
+// the *reference* episode was.
+double windowed_objective(const Fixture& f, const Batch<double>& reference, int k, const Sight& sight) {
+  return mean_over_episodes(reference, [&](const TrajectoryBlock<double>& block, int lane) {
+    double total = 0.0;
+    for (int start = 0; start < block.simulated; start += sight.window)
+      total += rest_of_window(f, block, k, lane, state_at(block, start, lane), start, sight, f.parameters);
+    return total;
+  });
 }
 
 // Σ_t L_t of signal k, averaged over episodes, where the given parameters choose action t alone: what follows it is the
 // reference's policy. Its derivative counts each action once.
 double stepwise_objective(const Fixture& f, const Batch<double>& reference, int k, const Sight& sight,
                           const AlignedVector<double>& parameters) {
-  double total = 0.0;
-  int episodes = 0;
-  for (const auto& block : reference.blocks) {
-    for (int lane = 0; lane < block.lanes(); ++lane) {
-      if (block.diverged[static_cast<std::size_t>(lane)] != 0) continue;
-      ++episodes;
-      for (int t = 0; t < block.simulated; ++t) {
-        if (!counts(block, f.simulator.stops_at_end(k), t, lane)) continue;
-        total += rest_of_window(f, block, k, lane, state_at(block, t, lane), t, sight, parameters);
-      }
+  return mean_over_episodes(reference, [&](const TrajectoryBlock<double>& block, int lane) {
+    double total = 0.0;
+    for (int t = 0; t < block.simulated; ++t) {
+      if (!counts(block, f.simulator.stops_at_end(k), t, lane)) continue;
+      total += rest_of_window(f, block, k, lane, state_at(block, t, lane), t, sight, parameters);
     }
-  }
-  return total / episodes;
+    return total;
+  });
 }
 
 GradientEstimate estimate_of(Fixture& f, const Batch<double>& batch, const Sight& sight) {

@@ -415,7 +415,6 @@ TEST(RunHistory, CountsBoundsAndFailures) {
   EXPECT_TRUE(history.deliveries.empty());  // a log from before there were such fields
 }
 
-// Slope through 0 of (2, 1), (1, 1), (−1, 0): (2 + 1 + 0) / (4 + 1 + 1).
 TEST(RunHistory, AveragesTheModelsErrors) {
   std::vector<LogEntry> log(2);
   EXPECT_FALSE(summarise_log(log, {}).model);
@@ -433,6 +432,7 @@ TEST(RunHistory, AveragesTheModelsErrors) {
   EXPECT_DOUBLE_EQ(model->window, 0.4);
 }
 
+// Slope through 0 of (2, 1), (1, 1), (−1, 0): (2 + 1 + 0) / (4 + 1 + 1).
 TEST(RunHistory, SharesThatCameByHand) {
   std::vector<LogEntry> log;
   const double changes[4][3] = {{2.0, 1.0, 0.5}, {1.0, 1.0, 1.0}, {-1.0, 0.0, 2.0}, {kNan, 3.0, 1.0}};
