@@ -113,5 +113,20 @@ TEST_F(Reproduce, TakesUpWhatItNamesAndRefusesOtherFiles) {
   EXPECT_FALSE(fs::exists(folder() / "reproduce.json"));
 }
 
+// With every task of the registry in it, also those that are nothing without an option.
+TEST(Reproductions, AllCanBePlanned) {
+  const ScratchFolder scratch;
+  ThreadPool pool(1);
+  for (const Reproduction& reproduction : reproductions()) {
+    for (const bool quick : {false, true}) {
+      ReproduceContext context;
+      context.quick = quick;
+      context.folder = scratch.path();
+      context.pool = &pool;
+      ASSERT_NO_THROW(EXPECT_FALSE(reproduction.plan(context).pieces.empty())) << reproduction.name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace cgpo
