@@ -26,7 +26,8 @@ class ModelGradient final : public PolicyGradientSource {
         simulator_(*parts.context.task, parts.constraints.costs, model_),
         training_(model_.shape(), settings_.buffer),
         held_out_(model_.shape(), std::max<std::int64_t>(1, std::llround(settings_.held_out * settings_.buffer))),
-        imagined_(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block),
+        imagined_(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block,
+                  settings_.states == WorldStates::kReal ? Keep::kOutcome : Keep::kInner),
         whole_(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block,
                Keep::kOutcome),
         gradient_(simulator_, parts.policy, imagined_, window_, horizon_rule(parts.context.settings)) {
@@ -161,7 +162,7 @@ class ModelGradient final : public PolicyGradientSource {
   WorldModel<float> model_;
   WorldSimulator<float> simulator_;
   TransitionStore training_, held_out_;
-  Batch<float> imagined_;                  // in windows
+  Batch<float> imagined_;                  // in windows; gradients are taken along it if there is no real path
   std::optional<Batch<float>> real_path_;  // step by step, each from the real state
   Batch<float> whole_;                     // episodes
   FirstOrderGradient<float> gradient_;
@@ -211,7 +212,7 @@ HorizonErrors measure_horizon(const AlgorithmContext& context, const Tensors& ch
     for (std::size_t k = 0; k < a.gradients.size(); ++k) {
       double product = 0.0;
       for (std::size_t i = 0; i < a.gradients[k].size(); ++i) product += a.gradients[k][i] * b.gradients[k][i];
-      result.gradient_cosines.push_back(product / (a.norm(k) * b.norm(k)));
+      result.gradients.push_back({product / (a.norm(k) * b.norm(k)), a.norm(k), b.norm(k)});
     }
   }
   return result;

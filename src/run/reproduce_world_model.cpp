@@ -76,7 +76,7 @@ Json measure_errors(const ReproduceContext& context, const WorldTask& task, cons
     curve["signals"] = Json::array();
     for (const auto& signal : found.errors.signals) curve["signals"].push_back(json_of(signal));
     curve["signal_std"] = json_of(found.signal_std);
-    if (!found.gradient_cosines.empty()) curve["gradient_cosines"] = json_of(found.gradient_cosines);
+    for (const GradientAgreement& gradient : found.gradients) curve["gradient_cosines"].push_back(gradient.cosine);
     curves.push_back(std::move(curve));
     tick((seed + 1.0) / context.seeds);
   }

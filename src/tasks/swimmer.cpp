@@ -27,7 +27,7 @@ struct Swimmer {
     // With little noise the gradient curls the body up against its joint limits, where it is stuck; noise of this size
     // keeps it off them, and a model learns more from it (docs/tasks/swimmer.md).
     spec.defaults = {
-        {"iterations", "300"}, {"window", "20"}, {"policy.initial_std", "0.5"}, {"policy.learn_std", "true"}};
+        {"iterations", "150"}, {"window", "20"}, {"policy.initial_std", "0.5"}, {"policy.learn_std", "true"}};
     spec.paper = paper_defaults(300, 128, 1e-3, 1e-4, 1e-2);
     return spec;
   }
