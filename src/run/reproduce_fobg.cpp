@@ -110,9 +110,10 @@ std::string table_text(const ErrorTable& table, const Grid& grid, const PieceRes
 }
 
 void add_picture(const Grid& grid, const PieceResults& results, ReproductionReport& report) {
-  std::string script = svg_header("fobg", 960, 360) +
-                       "set multiplot layout 1,2\nset logscale xy\nset key below\nset xlabel 'length of the update'\n"
-                       "set ylabel 'relative error, median with 10 and 90 % quantiles'\nset format y '%g'\n";
+  std::string script =
+      svg_header("fobg", 960, 360) +
+      "set multiplot layout 1,2\nset logscale xy\nset key below\nset bmargin 6\nset xlabel 'length of the update'\n"
+      "set ylabel 'relative error: 10, 50, 90 % quantile'\nset format y '%g'\n";
   for (const char* key : {"first", "zeroth"}) {
     script += fmt::format("set title '{}'\nplot 1 with lines dt 2 lc rgb 'black' notitle",
                           std::string(key) == "first" ? "first order" : "zeroth order");

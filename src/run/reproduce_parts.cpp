@@ -165,8 +165,8 @@ std::string panels_script(const std::string& name, const std::vector<Panel>& pan
       if (line.low > 0)
         plots.push_back(fmt::format("{} skip 1 using {}:{}:{} with filledcurves lc rgb '{}' notitle", quoted(line.file),
                                     line.x, line.low, line.high, colour));
-      plots.push_back(fmt::format("{} skip 1 using {}:{} with linespoints lw 1.5 pt 7 ps {} lc rgb '{}' title {}",
-                                  quoted(line.file), line.x, line.y, line.low > 0 ? 0.0 : 0.4, colour,
+      plots.push_back(fmt::format("{} skip 1 using {}:{} with {} lw 1.5 lc rgb '{}' title {}", quoted(line.file),
+                                  line.x, line.y, line.low > 0 ? "lines" : "linespoints pt 7 ps 0.4", colour,
                                   quoted(line.title)));
     }
     text += fmt::format("plot {}\n{}\n", fmt::join(plots, ", \\\n     "), panel.undo);

@@ -161,8 +161,8 @@ ReproductionReport report_on(const CompareResult& runs, const std::vector<BoundS
       panel.title = ablation.title;
       panel.x = "environment steps";
       panel.y = shown[i].first;
-      panel.settings = i == 2 ? "set format x '%.1s%c'; set logscale y" : "set format x '%.1s%c'";
-      panel.undo = i == 2 ? "unset logscale y" : "";
+      panel.settings = i == 2 ? "set format x '%.1s%c'; set logscale y; set format y '%g'" : "set format x '%.1s%c'";
+      panel.undo = i == 2 ? "unset logscale y; unset format y" : "";
       if (i == 1) panel.limit = runs.comparison.limits.front();
       const int column = shown[i].second;
       panel.lines.push_back(curve(files["cgpo"], 1, column, "cgpo", seeds));
