@@ -16,6 +16,9 @@
 #include "cgpo/tasks/registry.hpp"
 #include "cgpo/tasks/robot.hpp"
 #include "cgpo/tasks/simulator.hpp"
+#include "cgpo/world/transitions.hpp"
+#include "cgpo/world/world_model.hpp"
+#include "cgpo/world/world_simulator.hpp"
 
 namespace cgpo {
 namespace {
@@ -75,9 +78,11 @@ MujocoTiming time_mujoco(const Task& task, const Robot& robot) {
 }
 
 // Whole iterations at the task's own size, after one that warms up.
-double training_steps_per_second(const std::string& task, Backend backend, int threads) {
+double training_steps_per_second(const std::string& task, const std::string& algorithm_name, Backend backend,
+                                 int threads) {
   ConfigurationRequest request;
   request.task = task;
+  request.algorithm = algorithm_name;
   Configuration configuration = resolve_configuration(request);
   configuration.settings.kernel.backend = backend;
   ThreadPool pool(threads);
@@ -125,6 +130,43 @@ WindowTiming time_windows(const std::string& task, Backend backend, int threads)
           })};
 }
 
+// Of an iteration of mb-cgpo: the episodes, and the fit of the model to them.
+struct ModelTiming {
+  double episodes_per_second = 0.0;  // environment steps
+  double fit_per_second = 0.0;
+};
+ModelTiming time_model(const std::string& task, int threads) {
+  ConfigurationRequest request;
+  request.task = task;
+  request.algorithm = "mb-cgpo";
+  const Configuration configuration = resolve_configuration(request);
+  ThreadPool pool(threads);
+  ActorCritic<float> parts({make_task(configuration), configuration.settings, configuration.seed, &pool});
+  parts.warm_up_normaliser();
+  WorldModel<float> model(transition_shape(*parts.context.task, parts.constraints.costs), configuration.settings.world);
+  model.initialise(configuration.seed);
+  TransitionStore training(model.shape(), configuration.settings.world.buffer);
+  const TransitionStore none(model.shape(), 1);
+  BatchTransitions transitions;
+  const double steps = static_cast<double>(parts.horizon) * parts.batch.environments;
+  const auto per_second = [&](auto call) {
+    call(0);
+    int count = 0;
+    const auto start = TimingClock::now();
+    while (count < 2 || seconds_since(start) < 1.0) call(++count);
+    return count * steps / seconds_since(start);
+  };
+  ModelTiming result;
+  result.episodes_per_second = per_second([&](int iteration) { parts.collect_episodes(iteration); });
+  gather_transitions(*parts.simulator, parts.batch, /*held_every=*/0, 0, transitions);
+  training.append(transitions.training);
+  model.observe(transitions.training);
+  // Iteration 0 has a longer fit.
+  result.fit_per_second =
+      per_second([&](int count) { model.fit(training, none, configuration.seed, 1 + count, pool); });
+  return result;
+}
+
 void time_kernels(const std::string& name, const std::shared_ptr<const Task>& task, std::vector<BenchRow>& rows) {
   std::optional<MujocoTiming> mujoco;
   if (const Robot* robot = task->find_robot()) mujoco = time_mujoco(*task, *robot);
@@ -154,22 +196,28 @@ void time_kernels(const std::string& name, const std::shared_ptr<const Task>& ta
 void time_task(const std::string& name, const BenchRequest& request, int threads, std::vector<BenchRow>& rows) {
   if (!find_task(name).needs.empty()) return;
   const std::shared_ptr<const Task> task = make_task_by_name(name);
-  if (!task->spec().differentiable) return;
-  if (request.kernels) time_kernels(name, task, rows);
-  const auto add = [&](const char* kind, Backend backend, double speed) {
-    rows.push_back({.name = name + kind,
-                    .backend = std::string(backend_name(backend)),
-                    .threads = threads,
-                    .steps_per_second = speed});
+  const auto add = [&](const char* kind, std::string_view backend, double speed) {
+    rows.push_back(
+        {.name = name + kind, .backend = std::string(backend), .threads = threads, .steps_per_second = speed});
   };
+  if (!task->spec().differentiable) {
+    if (!request.training) return;
+    const ModelTiming model = time_model(name, threads);
+    add("-episodes", "–", model.episodes_per_second);
+    add("-fit", "–", model.fit_per_second);
+    add("-train", "–", training_steps_per_second(name, "mb-cgpo", Backend::kBest, threads));
+    return;
+  }
+  if (request.kernels) time_kernels(name, task, rows);
   for (const Backend backend : available_backends()) {
     if (!request.windows) break;
     const WindowTiming windows = time_windows(name, backend, threads);
-    add("-windows", backend, windows.forward_per_second);
-    add("-gradients", backend, windows.gradients_per_second);
+    add("-windows", backend_name(backend), windows.forward_per_second);
+    add("-gradients", backend_name(backend), windows.gradients_per_second);
   }
   for (const Backend backend : available_backends()) {
-    if (request.training) add("-train", backend, training_steps_per_second(name, backend, threads));
+    if (request.training)
+      add("-train", backend_name(backend), training_steps_per_second(name, "cgpo", backend, threads));
   }
 }
 
@@ -216,7 +264,8 @@ void print(const std::vector<BenchRow>& rows) {
       "the\nreward and one cost. The bound is one multiply–add for each operation, forwards / backwards. MuJoCo: "
       "mj_step, and its\nfinite-difference derivatives, along random motion. -windows: {} episodes of {} steps with "
       "the policy;\n-gradients: the same, and both gradients by the policy's weights. -train: whole iterations of "
-      "CGPO.\n",
+      "CGPO, or\nof MB-CGPO where there is no kernel: -episodes of the task itself, -fit of the model to as many "
+      "steps.\n",
       kPeerEnvironments, kPeerWindow);
 }
 
@@ -229,9 +278,9 @@ int bench_command(const BenchRequest& request) {
   }
   // All of them first: a wrong name costs no waiting.
   for (const std::string& name : request.tasks) {
-    if (!find_task(name).needs.empty() || !make_task_by_name(name)->spec().differentiable) {
+    const bool known = find_task(name).needs.empty();
+    if (!known || (!request.training && !make_task_by_name(name)->spec().differentiable))
       throw UserError("bench times kernels and their derivatives, and task {} has none", name);
-    }
   }
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   std::vector<BenchRow> rows;

@@ -250,7 +250,8 @@ TEST_F(Compare, BadInput) {
   expect_refused({"compare", "functoin", "--algos", "cgpo"}, {"unknown task 'functoin'", "did you mean 'function'?"});
   expect_refused({"compare", "function-floor", "--out", "new", "--algos", "mb-cgpo,cgpo"},
                  {"not differentiable", "mb-cgpo"});
-  expect_refused({"bench", "function-floor"}, {"task function-floor has none"});
+  expect_refused({"bench", "function-floor", "--kernels"}, {"task function-floor has none"});
+  expect_refused({"bench", "external"}, {"task external has none"});
   expect_refused({"replay", "single", "--fps", "5"}, {"--fps is of a film", "--video"});
   expect_refused(compare("cgpo,cgpoo"), {"unknown algorithm 'cgpoo'", "did you mean 'cgpo'?"});
   expect_refused(compare("cgpo@pper"), {"unknown preset 'pper'", "did you mean 'paper'?"});

@@ -207,6 +207,13 @@ TEST_F(Results, Bench) {
     names.insert(row.at("name"));
   }
   EXPECT_EQ(names, (std::set<std::string>{"cartpole-windows", "cartpole-gradients"}));
+  names.clear();
+  const Json model = json_of(run({"bench", "function-floor", "--training", "--json"}));
+  for (const Json& row : model.at("results")) {
+    EXPECT_GT(row.at("steps_per_second").get<double>(), 0.0);
+    names.insert(row.at("name"));
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"function-floor-episodes", "function-floor-fit", "function-floor-train"}));
   EXPECT_EQ(run({"bench", "cartpol"}).code, 2);
 }
 
