@@ -7,15 +7,22 @@
 
 #include "cgpo/algorithms/cgpo.hpp"
 #include "cgpo/base/error.hpp"
+#include "cgpo/gradient/corrected.hpp"
 #include "cgpo/rollout/imagine.hpp"
 #include "cgpo/world/world_simulator.hpp"
 
 namespace cgpo {
 namespace {
 
+// Else imagined windows are only reported on.
+bool takes_gradients_in_windows(const WorldSettings& settings) {
+  return settings.states == WorldStates::kModel && !settings.correction;
+}
+
 // Real episodes → transitions → model → its derivatives, in windows that critics close → gradients. They are taken
 // along the real episodes (world.states = real), or along what the model makes of each window from its real first state
-// and with the real noise (model). J_R and J_C stay those of the real episodes, and so do the critics' targets.
+// and with the real noise (model); or step by step, with what the model missed put right (world.correction). J_R and
+// J_C stay those of the real episodes, and so do the critics' targets.
 class ModelGradient final : public PolicyGradientSource {
  public:
   explicit ModelGradient(const ActorCritic<float>& parts)
@@ -27,12 +34,17 @@ class ModelGradient final : public PolicyGradientSource {
         training_(model_.shape(), settings_.buffer),
         held_out_(model_.shape(), std::max<std::int64_t>(1, std::llround(settings_.held_out * settings_.buffer))),
         imagined_(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block,
-                  settings_.states == WorldStates::kReal ? Keep::kOutcome : Keep::kInner),
+                  takes_gradients_in_windows(settings_) ? Keep::kInner : Keep::kOutcome),
         whole_(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block,
                Keep::kOutcome),
         gradient_(simulator_, parts.policy, imagined_, window_, horizon_rule(parts.context.settings)) {
-    if (settings_.states == WorldStates::kReal)
+    if (settings_.correction) {
+      single_steps_.emplace(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block);
+      corrected_.emplace(*parts.simulator, simulator_, parts.policy, parts.batch, *single_steps_,
+                         horizon_rule(parts.context.settings), parts.context.settings.critic.lambda);
+    } else if (settings_.states == WorldStates::kReal) {
       real_path_.emplace(simulator_, parts.batch.environments, parts.horizon, parts.context.settings.kernel.block);
+    }
     if (parts.context.settings.gradient.source != GradientSource::kShac) {
       throw UserError("mb-cgpo needs gradient.source = \"shac\": windows inside the model that critics close");
     }
@@ -46,10 +58,12 @@ class ModelGradient final : public PolicyGradientSource {
     imagine(simulator_, parts.actor(), parts.batch, window_, Replay::kNoise, *parts.context.pool, imagined_);
     if (real_path_)
       imagine(simulator_, parts.actor(), parts.batch, window_, Replay::kStates, *parts.context.pool, *real_path_);
+    if (single_steps_)
+      imagine(simulator_, parts.actor(), parts.batch, 1, Replay::kNoise, *parts.context.pool, *single_steps_);
     imagine(simulator_, parts.actor(), parts.batch, 0, Replay::kNoise, *parts.context.pool, whole_);
     const auto steps = std::int64_t{parts.batch.environments} * parts.horizon;
     real_steps_ += steps;
-    model_steps_ += (real_path_ ? 3 : 2) * steps;
+    model_steps_ += (real_path_ || single_steps_ ? 3 : 2) * steps;
     report.world = world_report(parts, fit);
   }
 
@@ -58,6 +72,8 @@ class ModelGradient final : public PolicyGradientSource {
     return {&simulator_, &path(), &gradient_.state_slopes(path(), parts.actor(), parts.critics, *parts.context.pool)};
   }
   const GradientEstimate& estimate(const ActorCritic<float>& parts) override {
+    if (corrected_)
+      return corrected_->estimate(parts.batch, *single_steps_, parts.actor(), parts.critics, *parts.context.pool);
     return gradient_.estimate(path(), parts.actor(), parts.critics, *parts.context.pool);
   }
 
@@ -164,7 +180,9 @@ class ModelGradient final : public PolicyGradientSource {
   TransitionStore training_, held_out_;
   Batch<float> imagined_;                  // in windows; gradients are taken along it if there is no real path
   std::optional<Batch<float>> real_path_;  // step by step, each from the real state
-  Batch<float> whole_;                     // episodes
+  std::optional<Batch<float>> single_steps_;
+  std::optional<CorrectedGradient<float>> corrected_;
+  Batch<float> whole_;  // episodes
   FirstOrderGradient<float> gradient_;
   BatchTransitions fresh_;
   std::vector<std::int64_t> sizes_;  // of each iteration: transitions it added to training_, and to held_out_

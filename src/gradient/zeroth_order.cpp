@@ -14,10 +14,8 @@ ZerothOrderGradient<Real>::ZerothOrderGradient(const Simulator<Real>& simulator,
                                                const Batch<Real>& shape, bool step_baseline)
     : simulator_(simulator), step_baseline_(step_baseline) {
   for (const auto& block : shape.blocks) {
-    Workspace workspace;
-    workspace.deltas.resize(policy.unit_count(), kSegment * block.lanes());
-    workspace.weights.resize(simulator.signals(), shape.horizon * block.lanes());
-    workspaces_.push_back(std::move(workspace));
+    deltas_.emplace_back(policy.unit_count(), kSegment * block.lanes());
+    weights_.emplace_back(simulator.signals(), shape.horizon * block.lanes());
   }
   result_.resize(simulator.signals(), shape.blocks.size(), policy.parameter_count());
 }
@@ -30,7 +28,7 @@ void ZerothOrderGradient<Real>::compute_weights(const Batch<Real>& batch) {
     // Σ of f from t on, replaced by the whole sum where no baseline is used.
     for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
       const auto& block = batch.blocks[b];
-      Real* const weight = workspaces_[b].weights.view().row(k);
+      Real* const weight = weights_[b].view().row(k);
       const Real* const signal = block.signals.view().row(k);
       for (int lane = 0; lane < block.lanes(); ++lane) {
         double rest = 0.0;
@@ -50,7 +48,7 @@ void ZerothOrderGradient<Real>::compute_weights(const Batch<Real>& batch) {
         for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
           const auto& block = batch.blocks[b];
           if (t >= block.simulated) continue;
-          Real* const weight = workspaces_[b].weights.view().row(k) + block.column(t);
+          Real* const weight = weights_[b].view().row(k) + block.column(t);
           for (int lane = 0; lane < block.lanes(); ++lane) {
             if (counts(block, stops, t, lane)) visit(weight[lane]);
           }
@@ -73,10 +71,15 @@ template <class Real>
 const GradientEstimate& ZerothOrderGradient<Real>::estimate(const Batch<Real>& batch, const Actor<Real>& actor,
                                                             ThreadPool& pool) {
   compute_weights(batch);
+  return estimate_from_weights(batch, actor, pool);
+}
+
+template <class Real>
+const GradientEstimate& ZerothOrderGradient<Real>::estimate_from_weights(const Batch<Real>& batch,
+                                                                         const Actor<Real>& actor, ThreadPool& pool) {
   pool.run(static_cast<int>(batch.blocks.size()), [&](int b) {
     const auto index = static_cast<std::size_t>(b);
     const auto& block = batch.blocks[index];
-    Workspace& w = workspaces_[index];
     result_.clear_block(index);
     for (int begin = 0; begin < block.simulated; begin += kSegment) {
       const int first = block.column(begin);
@@ -84,8 +87,8 @@ const GradientEstimate& ZerothOrderGradient<Real>::estimate(const Batch<Real>& b
       const Rows<const Real> inputs = block.inputs.view().from_column(first);
       const Rows<const Real> noise = block.noise.view().from_column(first);
       for (int k = 0; k < simulator_.signals(); ++k) {
-        actor.policy.accumulate_score(actor.parameters, inputs, noise, w.weights.view().row(k) + first,
-                                      block.units.view().from_column(first), w.deltas.view(),
+        actor.policy.accumulate_score(actor.parameters, inputs, noise, weights_[index].view().row(k) + first,
+                                      block.units.view().from_column(first), deltas_[index].view(),
                                       result_.block_sums[static_cast<std::size_t>(k)][index], columns);
       }
     }

@@ -20,16 +20,17 @@ class ZerothOrderGradient {
 
   const GradientEstimate& estimate(const Batch<Real>& batch, const Actor<Real>& actor, ThreadPool& pool);
 
+  // With weights of one's own, one row a signal: w_it at the columns of each block.
+  std::vector<RowStore<Real>>& weights() { return weights_; }
+  const GradientEstimate& estimate_from_weights(const Batch<Real>& batch, const Actor<Real>& actor, ThreadPool& pool);
+
  private:
   void compute_weights(const Batch<Real>& batch);
 
   const Simulator<Real>& simulator_;
   bool step_baseline_;
-  struct Workspace {
-    RowStore<Real> deltas;   // of the policy's units, for a segment of steps
-    RowStore<Real> weights;  // [signals × TB]
-  };
-  std::vector<Workspace> workspaces_;
+  std::vector<RowStore<Real>> weights_;  // [block], [signals × TB]
+  std::vector<RowStore<Real>> deltas_;   // [block], of the policy's units, for a segment of steps
   GradientEstimate result_;
 };
 

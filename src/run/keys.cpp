@@ -324,6 +324,10 @@ std::vector<Key> make_keys() {
           "world.states", {{"real", WorldStates::kReal}, {"model", WorldStates::kModel}},
           "mb-cgpo: take the model's derivatives along real episodes, or along windows that it predicts",
           CGPO_FIELD(world.states)),
+      flag("world.correction",
+           "mb-cgpo: gradients through single steps of the model, and by the score function what it missed of the real "
+           "episodes, so that its errors cancel; world.states does not matter then",
+           CGPO_FIELD(world.correction)),
       layers("world.hidden", "mb-cgpo: widths of the model's layers", CGPO_FIELD(world.hidden)),
       number("world.first_scale", {.low = 0.01, .high = 100.0},
              "factor on the first layer's first weights; above 1, sharp bends are learned sooner",
@@ -399,6 +403,8 @@ const std::vector<std::pair<std::string, std::string>>& preset_assignments(const
       {"radius.cutoff", "0.0"},
       {"gradient.source", "\"shac\""},
       {"gradient.discount", "1.0"},
+      {"world.states", "\"model\""},
+      {"world.correction", "false"},
   };
   if (preset == "best") return best;
   if (preset == "paper") return paper;

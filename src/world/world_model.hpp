@@ -25,6 +25,7 @@ enum class WorldStates : std::uint8_t { kReal, kModel };  // where a gradient ta
 // Keys world.* of a configuration.
 struct WorldSettings {
   WorldStates states = WorldStates::kReal;
+  bool correction = false;  // gradients: one step at a time, and by scores what the model missed
   std::vector<int> hidden = {128, 128};
   double first_scale = 3.0;     // factor on the first layer's first weights: above 1, sharp bends are learned sooner
   int members = 1;              // E

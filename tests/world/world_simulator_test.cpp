@@ -4,6 +4,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "cgpo/gradient/corrected.hpp"
 #include "cgpo/gradient/first_order.hpp"
 #include "cgpo/rollout/imagine.hpp"
 
@@ -122,13 +123,15 @@ struct Plain {
   }
   template <class S>
   StepResult<S> step(std::span<const S> s, std::span<const S> a) const {
-    return {.state = {s[0] + drift + 0.1 * s[1], 0.9 * s[1] + 0.2 * a[0]},
+    return {.state = {s[0] + drift + 0.1 * s[1], 0.9 * s[1] + push * a[0]},
             .reward = s[0] * s[1],
             .reward_paper = s[0],
             .costs = {s[1] * s[1]},
-            .ended = s[0] > 0.9};
+            .ended = s[0] > end_at};
   }
   double drift = 0.0;
+  double push = 0.2;
+  double end_at = 0.9;
 };
 
 class Imagination : public ::testing::Test {
@@ -194,6 +197,73 @@ TEST_F(Imagination, AlongRealStatesOnlyDerivativesMatter) {
   };
   EXPECT_LT(distance(Replay::kStates), 1e-12);
   EXPECT_GT(distance(Replay::kNoise), 1e-3);
+}
+
+// Corrected gradients through a model, and critics that no fit has seen.
+class Correction : public Imagination {
+ protected:
+  Correction() {
+    for (std::uint32_t k = 0; k < 2; ++k) {
+      critics_.emplace_back(2, std::vector<int>{6}, 11);
+      critics_.back().initialise(4, k);
+      critics_.back().rescale(0.3 * k, 1.0 + k);
+    }
+  }
+  std::vector<Critic<double>> critics_;
+};
+
+// With a perfect model and λ = 0 there is nothing to correct: A is what model and critic promise.
+TEST_F(Correction, OfAPerfectModelIsNothing) {
+  Batch<double> steps(*real_, 10, 11, 4);
+  imagine(*real_, actor(), batch_, 1, Replay::kNoise, pool_, steps);
+  const HorizonRule rule{.discount = 0.9};
+  CorrectedGradient<double> corrected(*real_, *real_, policy_, batch_, steps, rule, /*lambda=*/0.0);
+  FirstOrderGradient<double> promised(*real_, policy_, steps, 1, rule);
+  const GradientEstimate& found = corrected.estimate(batch_, steps, actor(), critics_, pool_);
+  const GradientEstimate& expected = promised.estimate(steps, actor(), critics_, pool_);
+  for (std::size_t k = 0; k < 2; ++k) {
+    for (std::size_t p = 0; p < parameters_.size(); ++p)
+      EXPECT_NEAR(found.gradients[k][p], expected.gradients[k][p], 1e-12 * expected.norm(k));
+  }
+}
+
+// The model pushes the wrong way and drifts, the critics are noise, and the mean is still that of the true gradient.
+TEST_F(Correction, MakesAWrongModelRightInTheMean) {
+  constexpr int kEpisodes = 400;
+  constexpr int kRepeats = 60;
+  const auto real = make_simulator<double>(make_task(Plain{.end_at = 1e9}), {0});
+  const auto model = make_simulator<double>(make_task(Plain{.drift = 0.2, .push = -0.4, .end_at = 1e9}), {0});
+  Batch<double> batch(*real, kEpisodes, 11, 64);
+  Batch<double> steps(*model, kEpisodes, 11, 64);
+  CorrectedGradient<double> corrected(*real, *model, policy_, batch, steps, {}, /*lambda=*/1.0);
+  FirstOrderGradient<double> promised(*model, policy_, steps, 1);
+  FirstOrderGradient<double> exact(*real, policy_, batch, 0);
+  const std::vector<double> zero(parameters_.size(), 0.0);
+  std::vector<std::vector<double>> difference(2, zero);
+  std::vector<std::vector<double>> squares(2, zero);
+  int uncorrected_outside = 0;
+  for (std::uint32_t repeat = 0; repeat < kRepeats; ++repeat) {
+    collect(*real, actor(), {.seed = 3, .iteration = repeat}, false, pool_, batch);
+    imagine(*model, actor(), batch, 1, Replay::kNoise, pool_, steps);
+    const GradientEstimate& found = corrected.estimate(batch, steps, actor(), critics_, pool_);
+    const GradientEstimate& truth = exact.estimate(batch, actor(), {}, pool_);
+    const GradientEstimate& wrong = promised.estimate(steps, actor(), critics_, pool_);
+    for (std::size_t k = 0; k < 2; ++k) {
+      for (std::size_t p = 0; p < parameters_.size(); ++p) {
+        const double error = found.gradients[k][p] - truth.gradients[k][p];
+        difference[k][p] += error / kRepeats;
+        squares[k][p] += error * error / kRepeats;
+      }
+      double product = 0.0;
+      for (std::size_t p = 0; p < parameters_.size(); ++p) product += wrong.gradients[k][p] * truth.gradients[k][p];
+      if (product < 0.5 * wrong.norm(k) * truth.norm(k)) ++uncorrected_outside;
+    }
+  }
+  EXPECT_GT(uncorrected_outside, kRepeats);  // of 2 a repeat: the model alone is of no use
+  for (std::size_t k = 0; k < 2; ++k) {
+    for (std::size_t p = 0; p < parameters_.size(); ++p)
+      EXPECT_LT(std::abs(difference[k][p]), 4.5 * std::sqrt(squares[k][p] / kRepeats) + 1e-12) << k << " " << p;
+  }
 }
 
 }  // namespace
