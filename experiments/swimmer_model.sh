@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Why mb-cgpo is behind on Swimmer: the gradient through its model beside the true one over a training. On our own
+# Why Swimmer's gradients are corrected: the one through the model alone beside the true one, over a training. On our own
 # engine, which has the true one.
 #   experiments/swimmer_model.sh [BUILD] [FOLDER] [SEED]
 set -euo pipefail
@@ -7,8 +7,9 @@ build=${1:-build}
 folder=${2:-runs/swimmer-model}
 seed=${3:-1}
 at=(5 10 20 40 60)
+plain=(--seed "$seed" --set task.engine=own --set world.correction=false --set gradient.discount=1 --set radius.initial=1e-3)
 mkdir -p "$folder"
-"$build/bin/cgpo" train swimmer --algo cgpo --seed "$seed" --set task.engine=own --set "iterations=${at[-1]}" --out "$folder/true" > "$folder/true.out"
+"$build/bin/cgpo" train swimmer --algo cgpo "${plain[@]}" --set "iterations=${at[-1]}" --out "$folder/true" > "$folder/true.out"
 runs=()
 for iterations in "${at[@]}"; do
   run="$folder/model-$iterations"
@@ -17,7 +18,7 @@ for iterations in "${at[@]}"; do
     cp -r "${runs[-1]}" "$run"
     resume=(--resume)
   fi
-  "$build/bin/cgpo" train swimmer --algo mb-cgpo --seed "$seed" --set task.engine=own --set "iterations=$iterations" "${resume[@]}" --out "$run" > "$run.out"
+  "$build/bin/cgpo" train swimmer --algo mb-cgpo "${plain[@]}" --set "iterations=$iterations" "${resume[@]}" --out "$run" > "$run.out"
   runs+=("$run")
 done
 "$build/experiments/model_gradient" "${runs[@]}"
