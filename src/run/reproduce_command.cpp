@@ -55,8 +55,9 @@ void check_folder(const ReproductionPaths& paths, const Json& marker, const std:
   if (!fs::exists(paths.folder, ignored)) return;
   if (!fs::is_directory(paths.folder, ignored)) throw UserError("'{}' is a file, not a folder for results", name);
   if (fs::exists(paths.marker(), ignored)) {
-    const Json found = Json::parse(read_file(paths.marker()), nullptr, /*allow_exceptions=*/false);
+    Json found = Json::parse(read_file(paths.marker()), nullptr, /*allow_exceptions=*/false);
     if (!found.is_object()) throw UserError("'{}' is damaged; give --out another folder", paths.marker().string());
+    if (!marker.contains("seeds")) found.erase("seeds");  // they do not count
     const std::string difference = first_difference(found, marker);
     if (difference.empty()) return;
     throw UserError("'{}' was made with other settings: {}; give --out another folder", name, difference);
@@ -125,10 +126,11 @@ std::optional<Json> read_piece(const fs::path& path) {
   return found;
 }
 
-std::string command_of(const std::string& name, const ReproduceContext& context) {
+std::string command_of(const std::string& name, const ReproduceContext& context, bool seeded) {
   std::string text = fmt::format("{} reproduce {}", program_name(), name);
   if (context.quick) text += " --quick";
-  return text + fmt::format(" --seeds {}", context.seeds);
+  if (seeded) text += fmt::format(" --seeds {}", context.seeds);
+  return text;
 }
 
 // Makes what is missing. Throws Stopped.
@@ -214,13 +216,16 @@ ReproduceOutcome reproduce_one(const Reproduction& reproduction, const Reproduce
   Json marker;
   marker["reproduces"] = reproduction.name;
   marker["quick"] = options.quick;
-  marker["seeds"] = context.seeds;
+  if (plan.seeded) marker["seeds"] = context.seeds;
   marker["settings"] = plan.settings;
   check_folder(paths, marker, plan.adopted);
   const FolderLock lock(folder);
   check_folder(paths, marker, plan.adopted);
   fs::create_directories(paths.pieces());
   write_file_atomically(paths.marker(), marker.dump(2) + "\n");
+
+  if (options.seeds && !plan.seeded)
+    fmt::print(stderr, "{}: --seeds changes nothing here, all trainings have seed 0\n", reproduction.name);
 
   double seconds = 0.0;
   const PieceResults results = make_pieces(plan, paths, seconds);
@@ -240,12 +245,12 @@ ReproduceOutcome reproduce_one(const Reproduction& reproduction, const Reproduce
   }
   ReproduceOutcome outcome;
   outcome.code = failed ? 1 : 0;
-  outcome.text =
-      fmt::format("# {}: {}\n\nBy `{}` ({}), in {} of computing.\n\n{}{}", reproduction.name, reproduction.summary,
-                  command_of(reproduction.name, context), kVersion, format_duration(seconds), report.text, pictures);
+  outcome.text = fmt::format("# {}: {}\n\nBy `{}` ({}), in {} of computing.\n\n{}{}", reproduction.name,
+                             reproduction.summary, command_of(reproduction.name, context, plan.seeded), kVersion,
+                             format_duration(seconds), report.text, pictures);
   outcome.json["name"] = reproduction.name;
   outcome.json["quick"] = options.quick;
-  outcome.json["seeds"] = context.seeds;
+  outcome.json["seeds"] = plan.seeded ? context.seeds : 1;
   outcome.json["seconds"] = seconds;
   outcome.json["out"] = folder.string();
   outcome.json["settings"] = plan.settings;
