@@ -211,8 +211,7 @@ ReproductionReport report_on(const CompareResult& runs, const std::vector<BoundS
       "largest of {} points on the way, by {} products of Lanczos' method on differences of gradients through whole "
       "episodes: a value from below. The theorem's bounds are those of an exact gradient and a feasible θ; the "
       "training's own comes from windows and critics.\n\n{}",
-      kTask, comparison_table(runs.comparison), studies.front().options.points, studies.front().options.products,
-      bounds);
+      kTask, training_table(runs), studies.front().options.points, studies.front().options.products, bounds);
   return report;
 }
 
