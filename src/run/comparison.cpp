@@ -280,6 +280,17 @@ std::string comparison_table(const Comparison& comparison) {
   return markdown_table(rows);
 }
 
+std::string unfinished_runs(const Comparison& comparison) {
+  std::string failed;
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    for (const ComparedRun& run : algorithm.runs) {
+      if (run.problem.empty()) continue;
+      failed += fmt::format("- {}, seed {}: {}\n", algorithm.label, run.seed, run.problem);
+    }
+  }
+  return failed.empty() ? "" : "\nNot finished, and in no number above:\n\n" + failed;
+}
+
 std::string comparison_markdown(const Comparison& comparison) {
   std::string text = fmt::format(
       "# {}\n\nMean ± 95 % interval (Student's t) over the seeds that finished; return and costs are those of the last "
@@ -290,15 +301,7 @@ std::string comparison_markdown(const Comparison& comparison) {
   text += comparison_table(comparison);
   text += "\nEach setting of the metrics halved and doubled; after each value its rank in the row.\n\n";
   text += variation_table(comparison);
-  std::string failed;
-  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
-    for (const ComparedRun& run : algorithm.runs) {
-      if (run.problem.empty()) continue;
-      failed += fmt::format("- {}, seed {}: {}\n", algorithm.label, run.seed, run.problem);
-    }
-  }
-  if (!failed.empty()) text += "\nNot finished, and in no number above:\n\n" + failed;
-  return text;
+  return text + unfinished_runs(comparison);
 }
 
 Json comparison_json(const Comparison& comparison) {

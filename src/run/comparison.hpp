@@ -40,6 +40,8 @@ struct Comparison {
 
 // A line an algorithm, as Markdown.
 std::string comparison_table(const Comparison& comparison);
+// The runs that did not finish, with the reason, below a heading; empty if all did.
+std::string unfinished_runs(const Comparison& comparison);
 // Both tables with the settings they were made with, and what failed.
 std::string comparison_markdown(const Comparison& comparison);
 Json comparison_json(const Comparison& comparison);

@@ -14,7 +14,7 @@ std::string draw_picture(const fs::path& folder, const std::string& name, const 
   std::error_code ignored;
   fs::remove(folder / (name + ".svg"), ignored);  // one of older numbers would be worse than none
   write_file_atomically(folder / (name + ".gnuplot"), script);
-  const fs::path output = folder / "gnuplot.out";
+  const fs::path output = folder / (name + ".gnuplot.out");
   const int code = run_program({"gnuplot", name + ".gnuplot"}, folder, output);
   if (code == 127) {
     fs::remove(output, ignored);

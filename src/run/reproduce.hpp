@@ -62,6 +62,7 @@ struct ReproductionPlan {
   Json settings;  // all that the numbers depend on; a folder of others is refused
   std::vector<Piece> pieces;
   std::vector<std::string> adopted;  // folders that may have been made before, by `compare`
+  bool seeded = true;                // false: all trainings have seed 0, whatever --seeds says
   std::function<ReproductionReport(const PieceResults&)> report;
 };
 

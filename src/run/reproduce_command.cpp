@@ -2,6 +2,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
 #include <unistd.h>
 
 #include "cgpo/base/error.hpp"
@@ -55,8 +56,9 @@ void check_folder(const ReproductionPaths& paths, const Json& marker, const std:
   if (!fs::exists(paths.folder, ignored)) return;
   if (!fs::is_directory(paths.folder, ignored)) throw UserError("'{}' is a file, not a folder for results", name);
   if (fs::exists(paths.marker(), ignored)) {
-    const Json found = Json::parse(read_file(paths.marker()), nullptr, /*allow_exceptions=*/false);
+    Json found = Json::parse(read_file(paths.marker()), nullptr, /*allow_exceptions=*/false);
     if (!found.is_object()) throw UserError("'{}' is damaged; give --out another folder", paths.marker().string());
+    if (!marker.contains("seeds")) found.erase("seeds");  // they do not count
     const std::string difference = first_difference(found, marker);
     if (difference.empty()) return;
     throw UserError("'{}' was made with other settings: {}; give --out another folder", name, difference);
@@ -125,18 +127,62 @@ std::optional<Json> read_piece(const fs::path& path) {
   return found;
 }
 
-std::string command_of(const std::string& name, const ReproduceContext& context) {
+std::string command_of(const std::string& name, const ReproduceContext& context, bool seeded) {
   std::string text = fmt::format("{} reproduce {}", program_name(), name);
   if (context.quick) text += " --quick";
-  return text + fmt::format(" --seeds {}", context.seeds);
+  if (seeded) text += fmt::format(" --seeds {}", context.seeds);
+  return text;
+}
+
+bool has_failed(const Json& result) { return result.is_object() && result.value("failed", false); }
+
+// A reproduction with all that is known before any of its work is done.
+struct Prepared {
+  const Reproduction* reproduction;
+  ReproduceContext context;
+  ReproductionPlan plan;
+  ReproductionPaths paths;
+  Json marker;
+  std::map<std::string, double> seconds = {};  // of the pieces that are missing, once they have been estimated
+};
+
+// Reads only. Throws UserError if the folder is not its own.
+Prepared prepare(const Reproduction& reproduction, const ReproduceOptions& options, const fs::path& folder,
+                 ThreadPool& pool) {
+  const ReproduceContext context{
+      options.quick, options.seeds.value_or(options.quick ? 2 : 5), options.threads, options.jobs, folder, &pool};
+  Prepared prepared{&reproduction, context, reproduction.plan(context), {folder, reproduction.name}, {}};
+  prepared.marker["reproduces"] = reproduction.name;
+  prepared.marker["quick"] = options.quick;
+  if (prepared.plan.seeded) prepared.marker["seeds"] = context.seeds;
+  prepared.marker["settings"] = prepared.plan.settings;
+  check_folder(prepared.paths, prepared.marker, prepared.plan.adopted);
+  return prepared;
+}
+
+bool is_missing(const Prepared& prepared, const Piece& piece) {
+  return !piece.kept || !read_piece(prepared.paths.piece(piece.name));
+}
+
+// Of all that is missing, from measured pieces of the work.
+double estimate_seconds(Prepared& prepared) {
+  double sum = 0.0;
+  for (const Piece& piece : prepared.plan.pieces) {
+    if (!is_missing(prepared, piece)) continue;
+    if (prepared.seconds.empty()) fmt::print(stderr, "{}: timing a piece of the work first\n", prepared.paths.name);
+    if (!prepared.seconds.contains(piece.name)) prepared.seconds[piece.name] = piece.seconds();
+    sum += prepared.seconds[piece.name];
+  }
+  return sum;
 }
 
 // Makes what is missing. Throws Stopped.
-PieceResults make_pieces(const ReproductionPlan& plan, const ReproductionPaths& paths, double& seconds) {
+PieceResults make_pieces(Prepared& prepared, double& seconds) {
+  const ReproductionPaths& paths = prepared.paths;
+  const std::vector<Piece>& pieces = prepared.plan.pieces;
   PieceResults results;
   std::vector<const Piece*> missing;
-  std::size_t kept = 0;
-  for (const Piece& piece : plan.pieces) {
+  for (const Piece& piece : pieces) {
     const std::optional<Json> found = piece.kept ? read_piece(paths.piece(piece.name)) : std::nullopt;
     if (!found) {
       missing.push_back(&piece);
@@ -144,22 +190,15 @@ PieceResults make_pieces(const ReproductionPlan& plan, const ReproductionPaths& 
     }
     results[piece.name] = (*found)["result"];
     seconds += (*found)["seconds"].get<double>();
-    ++kept;
   }
-  if (!missing.empty()) fmt::print(stderr, "{}: timing a piece of the work first\n", paths.name);
-  std::vector<double> estimates;
-  double estimate = 0.0;
-  for (const Piece* piece : missing) {
-    estimates.push_back(piece->seconds());
-    estimate += estimates.back();
-  }
+  const double estimate = estimate_seconds(prepared);
   fmt::print(stderr, "{} in {}: {} pieces, {} done already; the rest will take about {}\n", paths.name,
-             paths.folder.string(), plan.pieces.size(), kept, format_duration(estimate));
+             paths.folder.string(), pieces.size(), pieces.size() - missing.size(), format_duration(estimate));
   std::fflush(stderr);
   PieceProgress progress(estimate, missing.size());
-  for (std::size_t i = 0; i < missing.size(); ++i) {
-    const Piece& piece = *missing[i];
-    progress.begin(piece.name, estimates[i]);
+  for (const Piece* wanted : missing) {
+    const Piece& piece = *wanted;
+    progress.begin(piece.name, prepared.seconds[piece.name]);
     const Clock::time_point begin = Clock::now();
     if (piece.kept) {
       const StopSignal stop;
@@ -170,7 +209,7 @@ PieceResults make_pieces(const ReproductionPlan& plan, const ReproductionPaths& 
       Json file;
       file["seconds"] = seconds_since(begin);
       file["result"] = results[piece.name];
-      write_file_atomically(paths.piece(piece.name), file.dump() + "\n");
+      if (!has_failed(results[piece.name])) write_file_atomically(paths.piece(piece.name), file.dump() + "\n");
       results[piece.name] = Json::parse(file["result"].dump());  // as it will be read: null for what is not finite
       seconds += file["seconds"].get<double>();
     } else {
@@ -180,6 +219,53 @@ PieceResults make_pieces(const ReproductionPlan& plan, const ReproductionPaths& 
     progress.end();
   }
   return results;
+}
+
+// Throws UserError, and Stopped.
+ReproduceOutcome make_reproduction(Prepared& prepared, const ReproduceOptions& options) {
+  const Reproduction& reproduction = *prepared.reproduction;
+  const ReproduceContext& context = prepared.context;
+  const ReproductionPlan& plan = prepared.plan;
+  const ReproductionPaths& paths = prepared.paths;
+  const fs::path& folder = paths.folder;
+  const FolderLock lock(folder);
+  check_folder(paths, prepared.marker, plan.adopted);  // another process may have filled it in between
+  fs::create_directories(paths.pieces());
+  write_file_atomically(paths.marker(), prepared.marker.dump(2) + "\n");
+  if (options.seeds && !plan.seeded)
+    fmt::print(stderr, "{}: --seeds changes nothing here, all trainings have seed 0\n", reproduction.name);
+
+  double seconds = 0.0;
+  const PieceResults results = make_pieces(prepared, seconds);
+  bool failed = false;
+  for (const auto& [name, result] : results) failed = failed || has_failed(result);
+
+  const ReproductionReport report = plan.report(results);
+  for (const TextFile& file : report.data) write_file_atomically(folder / file.name, file.content);
+  std::string pictures;
+  for (const TextFile& picture : report.pictures) {
+    const std::string trouble = draw_picture(folder, picture.name, picture.content);
+    if (trouble.empty()) {
+      pictures += fmt::format("\n![{0}]({0}.svg)\n", picture.name);
+    } else {
+      fmt::print(stderr, "{}\n", trouble);
+    }
+  }
+  ReproduceOutcome outcome;
+  outcome.code = failed ? 1 : 0;
+  outcome.text = fmt::format("# {}: {}\n\nBy `{}` ({}), in {} of computing.\n\n{}{}", reproduction.name,
+                             reproduction.summary, command_of(reproduction.name, context, plan.seeded), kVersion,
+                             format_duration(seconds), report.text, pictures);
+  outcome.json["name"] = reproduction.name;
+  outcome.json["quick"] = options.quick;
+  outcome.json["seeds"] = plan.seeded ? context.seeds : 1;
+  outcome.json["seconds"] = seconds;
+  outcome.json["out"] = folder.string();
+  outcome.json["settings"] = plan.settings;
+  outcome.json["results"] = report.results;
+  write_file_atomically(paths.table(), outcome.text);
+  write_file_atomically(paths.json(), outcome.json.dump(1) + "\n");
+  return outcome;
 }
 
 const Reproduction& find_reproduction(const std::string& name) {
@@ -207,52 +293,8 @@ const std::vector<Reproduction>& reproductions() {
 ReproduceOutcome reproduce_one(const Reproduction& reproduction, const ReproduceOptions& options,
                                const fs::path& folder) {
   ThreadPool pool(options.threads);
-  const ReproduceContext context{
-      options.quick, options.seeds.value_or(options.quick ? 2 : 5), options.threads, options.jobs, folder, &pool};
-  const ReproductionPlan plan = reproduction.plan(context);
-  const ReproductionPaths paths{folder, reproduction.name};
-  Json marker;
-  marker["reproduces"] = reproduction.name;
-  marker["quick"] = options.quick;
-  marker["seeds"] = context.seeds;
-  marker["settings"] = plan.settings;
-  check_folder(paths, marker, plan.adopted);
-  const FolderLock lock(folder);
-  check_folder(paths, marker, plan.adopted);
-  fs::create_directories(paths.pieces());
-  write_file_atomically(paths.marker(), marker.dump(2) + "\n");
-
-  double seconds = 0.0;
-  const PieceResults results = make_pieces(plan, paths, seconds);
-  bool failed = false;
-  for (const auto& [name, result] : results) failed = failed || (result.is_object() && result.value("failed", false));
-
-  const ReproductionReport report = plan.report(results);
-  for (const TextFile& file : report.data) write_file_atomically(folder / file.name, file.content);
-  std::string pictures;
-  for (const TextFile& picture : report.pictures) {
-    const std::string trouble = draw_picture(folder, picture.name, picture.content);
-    if (trouble.empty()) {
-      pictures += fmt::format("\n![{0}]({0}.svg)\n", picture.name);
-    } else {
-      fmt::print(stderr, "{}\n", trouble);
-    }
-  }
-  ReproduceOutcome outcome;
-  outcome.code = failed ? 1 : 0;
-  outcome.text =
-      fmt::format("# {}: {}\n\nBy `{}` ({}), in {} of computing.\n\n{}{}", reproduction.name, reproduction.summary,
-                  command_of(reproduction.name, context), kVersion, format_duration(seconds), report.text, pictures);
-  outcome.json["name"] = reproduction.name;
-  outcome.json["quick"] = options.quick;
-  outcome.json["seeds"] = context.seeds;
-  outcome.json["seconds"] = seconds;
-  outcome.json["out"] = folder.string();
-  outcome.json["settings"] = plan.settings;
-  outcome.json["results"] = report.results;
-  write_file_atomically(paths.table(), outcome.text);
-  write_file_atomically(paths.json(), outcome.json.dump(1) + "\n");
-  return outcome;
+  Prepared prepared = prepare(reproduction, options, folder, pool);
+  return make_reproduction(prepared, options);
 }
 
 int reproduce_command(const ReproduceOptions& options) {
@@ -268,10 +310,18 @@ int reproduce_command(const ReproduceOptions& options) {
   const bool one = chosen.size() == 1;
   int code = 0;
   Json all = Json::array();
+  ThreadPool pool(options.threads);
+  std::vector<Prepared> all_prepared;
+  for (const Reproduction* reproduction : chosen)
+    all_prepared.push_back(prepare(*reproduction, options, one ? folder : folder / reproduction->name, pool));
+  if (!one) {
+    double seconds = 0.0;
+    for (Prepared& prepared : all_prepared) seconds += estimate_seconds(prepared);
+    fmt::print(stderr, "all of them in {}: about {}\n", folder.string(), format_duration(seconds));
+  }
   try {
-    for (const Reproduction* reproduction : chosen) {
-      const ReproduceOutcome outcome =
-          reproduce_one(*reproduction, options, one ? folder : folder / reproduction->name);
+    for (Prepared& prepared : all_prepared) {
+      const ReproduceOutcome outcome = make_reproduction(prepared, options);
       code = std::max(code, outcome.code);
       if (!options.json) fmt::print("{}{}", all.empty() ? "" : "\n", outcome.text);
       std::fflush(stdout);

@@ -182,22 +182,28 @@ ReproductionPlan plan_fobg(const ReproduceContext& context) {
     trainings.emplace_back(task,
                            add_comparison(plan, context, "training-" + task, training_request(task, context.quick)));
   }
-  plan.report = [grid, trainings](const PieceResults& results) {
+  const double limit = grid_configuration(grid, 0, 0).settings.limits.front();
+  plan.report = [grid, trainings, limit, folder = context.folder](const PieceResults& results) {
     ReproductionReport report;
     report.results["errors"] = Json::array();
     report.text = fmt::format(
         "Relative error of the predicted cost on `function` over trajectories of T moves, {} updates × {} seeds, {} "
         "episodes each, σ = {}, common random numbers, double precision. Each kind of gradient updates a policy of its "
-        "own along its sub-problem's step, brought to the length ‖δ‖.\n\n",
-        grid.updates, grid.seeds, grid.environments, kNoise);
+        "own along its sub-problem's step, brought to the length ‖δ‖. The height is that of the state after a move "
+        "(`task.measured=after`): before it, the one move of T = 1 would change nothing. The limit is {} at every T, "
+        "so policies begin below it up to T = 50 and above it from T = 100 on, where the first updates go down.\n\n",
+        grid.updates, grid.seeds, grid.environments, kNoise, limit);
     for (const ErrorTable& table : error_tables())
       report.text += table_text(table, grid, results, report.results["errors"]);
     add_picture(grid, results, report);
     report.text += "Trainings of CGPO with each (tables and curves of `cgpo compare`):\n\n";
     for (const auto& [task, result] : trainings) {
       report.results["trainings"][task] = results.at("training-" + task)["comparison"];
-      report.text += fmt::format("{}:\n\n{}\n![{}](training-{}/curves.svg)\n\n", task,
-                                 comparison_table(result->comparison), task, task);
+      report.text += fmt::format("{}:\n\n{}\n", task, training_table(*result));
+      const std::string picture = fmt::format("training-{}/curves.svg", task);
+      std::error_code ignored;  // without gnuplot there is none
+      if (std::filesystem::exists(folder / picture, ignored))
+        report.text += fmt::format("![{}]({})\n\n", task, picture);
     }
     return report;
   };

@@ -20,20 +20,10 @@ ReproductionPlan plan_horizon(const ReproduceContext& context) {
   if (context.quick) request.sets = {"iterations=15", "environments=64"};
   const std::shared_ptr<CompareResult> runs = add_comparison(plan, context, kTask, request);
   plan.report = [runs](const PieceResults& results) {
-    const Comparison& comparison = runs->comparison;
     ReproductionReport report;
     report.results = results.at(kTask)["comparison"];
     std::vector<Panel> panels;
-    for (const bool cost : {false, true}) {
-      const int mean = cost ? 8 : 5;
-      Panel panel{kTask, "environment steps", cost ? "cost" : "return", {}, {}, "set format x '%.1s%c'"};
-      if (cost) panel.limit = comparison.limits.front();
-      for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
-        panel.lines.push_back(curve(fmt::format("{}/{}", kTask, curve_file(algorithm)), 3, mean, algorithm.label,
-                                    static_cast<int>(algorithm.runs.size())));
-      }
-      panels.push_back(panel);
-    }
+    for (const bool cost : {false, true}) panels.push_back(comparison_panel(kTask, *runs, cost));
     report.pictures.push_back({"horizon", panels_script("horizon", panels, 2)});
     report.text = fmt::format(
         "Each algorithm treats the task as its paper does by default, and the other way: as infinite and discounted "
@@ -41,7 +31,7 @@ ReproductionPlan plan_horizon(const ReproduceContext& context) {
         "and CUP's default), or as what it is, finite (finite_horizon = true, without discount but for CGPO's "
         "gradient.discount; its default). "
         "J_R, J_C and the limit are sums over the horizon without discount for all.\n\n{}",
-        comparison_table(comparison));
+        training_table(*runs));
     return report;
   };
   return plan;

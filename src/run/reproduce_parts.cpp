@@ -90,6 +90,10 @@ std::shared_ptr<CompareResult> add_comparison(ReproductionPlan& plan, const Repr
   return result;
 }
 
+std::string training_table(const CompareResult& result) {
+  return comparison_table(result.comparison) + unfinished_runs(result.comparison);
+}
+
 Json json_of(std::span<const double> values) {
   Json result = Json::array();
   for (const double value : values) result.push_back(value);  // written as null if it is not finite
@@ -172,6 +176,22 @@ std::string panels_script(const std::string& name, const std::vector<Panel>& pan
     text += fmt::format("plot {}\n{}\n", fmt::join(plots, ", \\\n     "), panel.undo);
   }
   return text + "unset multiplot\n";
+}
+
+Panel comparison_panel(const std::string& folder, const CompareResult& result, bool cost) {
+  const Comparison& comparison = result.comparison;
+  const int mean = cost ? 8 : 5;  // columns of compare's curves; the third has the steps
+  Panel panel;
+  panel.title = comparison.task;
+  panel.x = "environment steps";
+  panel.y = cost ? "cost" : "return";
+  panel.settings = "set format x '%.1s%c'";
+  if (cost && !comparison.limits.empty()) panel.limit = comparison.limits.front();
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    panel.lines.push_back(curve(fmt::format("{}/{}", folder, curve_file(algorithm)), 3, mean, algorithm.label,
+                                static_cast<int>(algorithm.runs.size())));
+  }
+  return panel;
 }
 
 std::string training_csv(const ComparedAlgorithm& algorithm) {

@@ -27,6 +27,8 @@ double seconds_of_iteration(const Configuration& configuration, int threads);
 // the piece has been made.
 std::shared_ptr<CompareResult> add_comparison(ReproductionPlan& plan, const ReproduceContext& context,
                                               const std::string& folder, CompareRequest request);
+// Its table, and below it what did not finish.
+std::string training_table(const CompareResult& result);
 
 Json json_of(std::span<const double> values);        // what is not finite becomes null
 std::vector<double> numbers_of(const Json& values);  // and NaN again
@@ -63,6 +65,9 @@ struct Panel {
   std::string undo = {};
 };
 std::string panels_script(const std::string& name, const std::vector<Panel>& panels, int columns);
+// Return or first cost of a comparison's algorithms over their steps, from the curves that it has left in this folder
+// below the picture's.
+Panel comparison_panel(const std::string& folder, const CompareResult& result, bool cost);
 
 // Returns, costs and radii of an algorithm's runs over its iterations, mean and 95 % interval over the seeds: steps,
 // then three columns each of the return, the first cost, the radius.

@@ -101,13 +101,17 @@ ReproductionReport report_on(const std::vector<SweepRuns>& tasks, const PieceRes
     const std::string name = fmt::format("sensitivity-{}", sweep.name);
     report.pictures.push_back({name, panels_script(name, panels, 3)});
   }
-  for (const SweepRuns& runs : tasks) report.results[runs.task] = results.at(runs.task)["comparison"];
+  std::string unfinished;
+  for (const SweepRuns& runs : tasks) {
+    report.results[runs.task] = results.at(runs.task)["comparison"];
+    unfinished += unfinished_runs(runs.result->comparison);
+  }
   report.text = fmt::format(
       "CGPO with one setting changed at a time: mean over the seeds of return and cost in the last fifth of the "
       "training, and the share of all updates with a cost over the limit by the metrics' margin. The iterations are "
       "the "
-      "same for all, so more episodes are more steps.\n\n{}",
-      markdown_table(rows));
+      "same for all, so more episodes are more steps.\n\n{}{}",
+      markdown_table(rows), unfinished);
   return report;
 }
 

@@ -45,22 +45,6 @@ std::string cell(const Json& metric, bool steps, const std::string& paper) {
   return fmt::format("{} ({})", ours, paper);
 }
 
-Panel panel_of(const TaskRuns& runs, bool cost) {
-  const Comparison& comparison = runs.result->comparison;
-  Panel panel;
-  panel.title = runs.task;
-  panel.x = "environment steps";
-  panel.y = cost ? "cost" : "return";
-  panel.settings = "set format x '%.1s%c'";
-  if (cost) panel.limit = comparison.limits.front();
-  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
-    const int mean = cost ? 8 : 5;  // columns of compare's curves
-    panel.lines.push_back(curve(fmt::format("{}/{}", runs.task, curve_file(algorithm)), 3, mean, algorithm.label,
-                                static_cast<int>(algorithm.runs.size())));
-  }
-  return panel;
-}
-
 ReproductionReport report_on(const std::vector<TaskRuns>& tasks, const PieceResults& results) {
   ReproductionReport report;
   std::vector<std::vector<std::string>> rows = {{"algorithm"}};
@@ -73,8 +57,7 @@ ReproductionReport report_on(const std::vector<TaskRuns>& tasks, const PieceResu
     seconds += result["training_seconds"].get<double>();
     report.results[runs.task] = result["comparison"];
     details += fmt::format("\n{} ({} of training):\n\n{}", runs.task,
-                           format_duration(result["training_seconds"].get<double>()),
-                           comparison_table(runs.result->comparison));
+                           format_duration(result["training_seconds"].get<double>()), training_table(*runs.result));
   }
   for (const std::string& name : kRows) {
     std::vector<std::string> row = {name};
@@ -93,8 +76,7 @@ ReproductionReport report_on(const std::vector<TaskRuns>& tasks, const PieceResu
       describe(tasks.front().result->comparison.settings), format_duration(seconds), markdown_table(rows), details);
   std::vector<Panel> panels;
   for (const TaskRuns& runs : tasks) {
-    panels.push_back(panel_of(runs, false));
-    panels.push_back(panel_of(runs, true));
+    for (const bool cost : {false, true}) panels.push_back(comparison_panel(runs.task, *runs.result, cost));
   }
   report.pictures.push_back({"table1", panels_script("table1", panels, 2)});
   return report;

@@ -38,7 +38,7 @@ std::string prediction_csv(const ComparedAlgorithm& algorithm) {
     std::vector<double> steps;
     std::vector<std::vector<double>> values(4);  // return, predicted; cost, predicted
     for (const ComparedRun& run : algorithm.runs) {
-      if (k >= run.log.size() || !run.log[k].report.world) continue;
+      if (!run.problem.empty() || k >= run.log.size() || !run.log[k].report.world) continue;
       const IterationReport& report = run.log[k].report;
       steps.push_back(static_cast<double>(report.steps));
       values[0].push_back(report.return_mean);
@@ -61,27 +61,34 @@ std::string prediction_csv(const ComparedAlgorithm& algorithm) {
                 rows);
 }
 
-// The error curves of every seed's last model.
+// The error curves of the last model of every seed that finished. If one did not, the piece says so and is not kept.
 Json measure_errors(const ReproduceContext& context, const WorldTask& task, const Tick& tick) {
   Json curves = Json::array();
-  for (int seed = 0; seed < context.seeds; ++seed) {
-    const RunPaths run = find_run(context.folder / task.task / fmt::format("mb-cgpo-{}", seed));
+  const std::vector<ComparedRun>& runs = task.result->comparison.algorithms.front().runs;
+  bool failed = false;
+  for (const ComparedRun& compared : runs) {
+    if (!compared.problem.empty()) {
+      failed = true;
+      continue;
+    }
+    const RunPaths run = find_run(compared.folder);
     const Configuration configuration = read_configuration(run.config());
     const Tensors checkpoint = read_checkpoint(run.checkpoint(), configuration);
     const HorizonErrors found =
         measure_horizon(context_of(configuration, *context.pool), checkpoint, context.quick ? 64 : 256, kHorizon);
     Json curve;
-    curve["seed"] = seed;
+    curve["seed"] = compared.seed;
     curve["state"] = json_of(found.errors.state);
     curve["signals"] = Json::array();
     for (const auto& signal : found.errors.signals) curve["signals"].push_back(json_of(signal));
     curve["signal_std"] = json_of(found.signal_std);
     for (const GradientAgreement& gradient : found.gradients) curve["gradient_cosines"].push_back(gradient.cosine);
     curves.push_back(std::move(curve));
-    tick((seed + 1.0) / context.seeds);
+    tick(static_cast<double>(curves.size()) / static_cast<double>(runs.size()));
   }
   Json result;
   result["curves"] = std::move(curves);
+  result["failed"] = failed;
   return result;
 }
 
@@ -125,20 +132,6 @@ Panel prediction_panel(const WorldTask& task, bool cost) {
   return panel;
 }
 
-Panel comparison_panel(const WorldTask& task, bool cost) {
-  const Comparison& comparison = task.result->comparison;
-  const int mean = cost ? 8 : 5;  // columns of compare's curves
-  Panel panel;
-  panel.title = task.task;
-  panel.x = "environment steps";
-  panel.y = cost ? "cost" : "return";
-  panel.settings = "set format x '%.1s%c'";
-  if (cost && !comparison.limits.empty()) panel.limit = comparison.limits.front();
-  for (const ComparedAlgorithm& algorithm : comparison.algorithms)
-    panel.lines.push_back({task.task + "/" + curve_file(algorithm), 3, mean, mean + 1, mean + 2, algorithm.label});
-  return panel;
-}
-
 ReproductionReport report_on(const std::vector<WorldTask>& tasks, const PieceResults& results) {
   ReproductionReport report;
   std::vector<Panel> predictions;
@@ -156,14 +149,18 @@ ReproductionReport report_on(const std::vector<WorldTask>& tasks, const PieceRes
     report.results[task.task] = results.at(task.task)["comparison"];
     report.text += fmt::format("\n{} ({} of training):\n\n{}", task.task,
                                format_duration(results.at(task.task)["training_seconds"].get<double>()),
-                               comparison_table(task.result->comparison));
+                               training_table(*task.result));
     report.data.push_back({predictions_file(task), prediction_csv(task.result->comparison.algorithms.front())});
     for (const bool cost : {false, true}) {
       predictions.push_back(prediction_panel(task, cost));
-      comparisons.push_back(comparison_panel(task, cost));
+      comparisons.push_back(comparison_panel(task.task, *task.result, cost));
     }
     const Json& curves = results.at(errors_name(task))["curves"];
     report.results[errors_name(task)] = curves;
+    if (curves.empty()) {
+      error_text += fmt::format("- {}: no run finished\n", task.task);
+      continue;
+    }
     std::vector<std::string> head = {"h", "state", "state_low", "state_high"};
     for (std::size_t k = 0; k < curves[0]["signals"].size(); ++k) {
       const std::string name = k == 0 ? "reward" : "cost" + std::to_string(k);
@@ -201,7 +198,7 @@ ReproductionReport report_on(const std::vector<WorldTask>& tasks, const PieceRes
   report.text += error_text;
   report.pictures.push_back({"predictions", panels_script("predictions", predictions, 2)});
   report.pictures.push_back({"comparisons", panels_script("comparisons", comparisons, 2)});
-  report.pictures.push_back({"errors", panels_script("errors", errors, 1)});
+  if (!errors.empty()) report.pictures.push_back({"errors", panels_script("errors", errors, 1)});
   return report;
 }
 

@@ -119,7 +119,6 @@ EstimationErrors estimation_errors(const AlgorithmContext& context, const Tensor
   Laboratory laboratory(context);
   ActorCritic<double>& parts = laboratory.parts;
   laboratory.load(checkpoint);
-  if (options.noise > 0.0) laboratory.set_noise(options.noise);
   laboratory.fit_window_critics(kFitBatches, options.window_fits);
   AdvantageEstimator advantages(laboratory, options.discount, options.lambda);
   advantages.fit(kFitBatches, options.discounted_fits);
@@ -135,7 +134,8 @@ EstimationErrors estimation_errors(const AlgorithmContext& context, const Tensor
     const GradientEstimate& exact = episodes.estimate(parts.batch, parts.actor(), {}, laboratory.pool());
     const double realised = laboratory.realised_change(step)[kCost];
     result.change.push_back(realised);
-    result.shac.push_back(relative_error(realised, predicted_change(gradient, kCost, step)));
+    result.shac_predicted.push_back(predicted_change(gradient, kCost, step));
+    result.shac.push_back(relative_error(realised, result.shac_predicted.back()));
     result.bptt.push_back(relative_error(realised, predicted_change(exact, kCost, step)));
     result.abe_predicted.push_back(advantages.predict(kCost, step));
     result.abe.push_back(relative_error(realised, result.abe_predicted.back()));

@@ -1,7 +1,10 @@
 // How well two estimates foresee what an update does to the first cost (paper, Eqs. 2, 4, 5 and the figure on
 // estimation errors):
-//   GBE  δᵀ∇J_C,                          ∇J_C from short windows closed by critics (shac) or from whole episodes
-//   (bptt) ABE  κ (E[ρ A_C] − E[A_C]), κ = 1/(1−γ), A_C generalised advantages of discounted, time-less critics
+//
+// GBE: δᵀ∇J_C, where ∇J_C comes from short windows closed by critics (shac) or from whole episodes (bptt).
+//
+// ABE: κ (E[ρ A_C] − E[A_C]), where κ = 1/(1−γ) and A_C are generalised advantages of discounted critics that do not
+// know the time. The paper has no E[A_C], which is 0 for exact advantages.
 #pragma once
 
 #include <vector>
@@ -16,7 +19,6 @@ struct EstimationOptions {
   int repetitions = 100;
   double discount = 0.99;  // γ of the advantages
   double lambda = 0.95;
-  double noise = 0.0;  // σ of the policy; 0: its own
   int window_fits = 4;
   int discounted_fits = 8;  // these critics start from nothing
 };
@@ -27,6 +29,7 @@ struct EstimationErrors {
   std::vector<double> bptt;
   std::vector<double> abe;
   std::vector<double> change;  // J_C(θ+δ) − J_C(θ)
+  std::vector<double> shac_predicted;
   std::vector<double> abe_predicted;
   int diverged = 0;  // environments of all repetitions
 };

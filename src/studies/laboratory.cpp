@@ -33,11 +33,6 @@ Laboratory::Laboratory(const AlgorithmContext& context)
 
 void Laboratory::load(const Tensors& checkpoint) { parts.load(widened(checkpoint)); }
 
-void Laboratory::set_noise(double std) {
-  for (int a = 0; a < parts.policy.actions(); ++a)
-    parts.parameters[static_cast<std::size_t>(parts.policy.log_std_offset() + a)] = std::log(std);
-}
-
 EpisodeKey Laboratory::key(int batch) const {
   return {.seed = parts.context.seed,
           .reset = Purpose::kEvalReset,

@@ -21,7 +21,6 @@ class Laboratory {
 
   // Policy, normaliser and critics of a checkpoint that a training in float wrote.
   void load(const Tensors& checkpoint);
-  void set_noise(double std);  // σ of every action
 
   // Episodes of π_θ with the random numbers of this batch; J of them.
   BatchStatistics collect(int batch);

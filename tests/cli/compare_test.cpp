@@ -100,7 +100,7 @@ TEST_F(Compare, TableAndCurvesAreThoseOfTheLogs) {
     EXPECT_THAT(read_file(at("all/curves.svg")),
                 AllOf(HasSubstr("<svg"), HasSubstr("cgpo@paper"), HasSubstr("limit 1.9")));
     EXPECT_THAT(outcome.out, HasSubstr("curves.svg"));
-    EXPECT_FALSE(fs::exists(at("all/gnuplot.out")));
+    EXPECT_FALSE(fs::exists(at("all/curves.gnuplot.out")));
   }
 
   // The same again trains nothing and says the same.
