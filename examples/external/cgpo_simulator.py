@@ -1,6 +1,6 @@
 """The simulator's side of cgpo's pipe protocol, version 1 (docs/your-own-simulator.md). Needs nothing but Python 3.
 
-    import cgpo_simulator
+    import cgpo_simulator  # first of all: what others print from then on goes to standard error
 
     class MyEnvironment:
         def reset(self, seed): ...              # -> observation, a sequence of numbers
@@ -19,6 +19,11 @@ PROTOCOL = "cgpo-simulator"
 VERSION = 1
 RESET, STEP = 1, 2
 
+# Whatever prints, be it the banner of a library when it is imported, must not end up among the frames: the pipe is kept
+# for them, and file 1 becomes standard error.
+_answers = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)
+
 
 def serve(make_environment, *, observations, actions, horizon, costs=(), name="", defaults=None,
           reward_stops_at_end=True):
@@ -28,8 +33,7 @@ def serve(make_environment, *, observations, actions, horizon, costs=(), name=""
     defaults: keys of cgpo's configuration that suit this task.
     """
     requests = sys.stdin.buffer
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever prints must not end up among the frames
+    answers = _answers
 
     hello = json.loads(requests.readline() or "{}")
     if hello.get("protocol") != PROTOCOL or hello.get("version") != VERSION:

@@ -7,10 +7,10 @@ A cost is what the environment says in info["cost"], as safety environments do; 
 the action. Without Gymnasium, `gymnasium_task.py puck` serves a small environment that is written below.
 """
 
+import cgpo_simulator  # first: it keeps what others print away from the pipe
+
 import argparse
 import random
-
-import cgpo_simulator
 
 
 class Puck:

@@ -9,6 +9,13 @@ namespace {
 
 constexpr int kEpisodesAtOnce = 1024;  // bounds the memory
 
+// What is outside makes an environment for each, of a size that only its user knows; as many as trained are no
+// surprise. Random numbers follow the episode, so results do not depend on this.
+int episodes_at_once(const AlgorithmContext& context) {
+  const bool outside = context.task->find_outside() != nullptr;
+  return outside ? std::min(kEpisodesAtOnce, context.settings.environments) : kEpisodesAtOnce;
+}
+
 // A policy out of a checkpoint, and what it acts in.
 struct Player {
   Player(const AlgorithmContext& context, const Tensors& checkpoint)
@@ -57,8 +64,9 @@ Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, 
   Evaluation result;
   result.lattice = spec.lattice_starts ? kEpisodesAtOnce : 0;
   result.costs.resize(constraints.costs.size());
-  for (int begin = 0; begin < episodes; begin += kEpisodesAtOnce) {
-    Batch<float> batch(*player.simulator, std::min(kEpisodesAtOnce, episodes - begin),
+  const int at_once = episodes_at_once(context);
+  for (int begin = 0; begin < episodes; begin += at_once) {
+    Batch<float> batch(*player.simulator, std::min(at_once, episodes - begin),
                        resolve_horizon(*context.task, context.settings), context.settings.kernel.block, Keep::kOutcome);
     const EpisodeKey key{.seed = context.seed,
                          .reset = Purpose::kEvalReset,

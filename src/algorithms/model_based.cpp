@@ -28,7 +28,7 @@ class ModelGradient final : public PolicyGradientSource {
   explicit ModelGradient(const ActorCritic<float>& parts)
       : settings_(parts.context.settings.world),
         window_(std::min(parts.context.settings.window, parts.horizon)),
-        held_every_(settings_.held_out > 0.0 ? static_cast<int>(std::lround(1.0 / settings_.held_out)) : 0),
+        held_every_(held_out_every(settings_.held_out, parts.batch.environments)),
         model_(transition_shape(*parts.context.task, parts.constraints.costs), settings_),
         simulator_(*parts.context.task, parts.constraints.costs, model_),
         training_(model_.shape(), settings_.buffer),

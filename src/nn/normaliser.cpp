@@ -37,6 +37,11 @@ double Moments::variance(int dimension) const {
   return count > 0 ? deviation[dimension] / static_cast<double>(count) : 0.0;
 }
 
+// Sums of equal floats are exact in double, so the deviation of what never changed is 0.
+double Moments::input_std(int dimension, double smallest) const {
+  return deviation[dimension] == 0.0 ? 1.0 : std::max(std::sqrt(variance(dimension)), smallest);
+}
+
 // The block's own mean first, then its deviations from it; then as merge() does.
 template <class Real>
 void Moments::add(Rows<const Real> raw, int samples, const std::uint8_t* keep) {
@@ -88,7 +93,7 @@ template <class Real>
 void Normaliser<Real>::refresh() {
   for (int d = 0; d < dimensions(); ++d) {
     scale_.mean[d] = moments_.mean[d];
-    scale_.std[d] = moments_.count > 0 ? std::max(std::sqrt(moments_.variance(d)), kSmallestStd) : 1.0;
+    scale_.std[d] = moments_.input_std(d, kSmallestStd);
     mean_[d] = static_cast<Real>(scale_.mean[d]);
     inverse_std_[d] = static_cast<Real>(1.0 / scale_.std[d]);
   }

@@ -27,9 +27,13 @@ struct Moments {
   void merge(const Moments& other);
 
   double variance(int dimension) const;  // of the population; 0 before the second sample
+  // What an input is divided by: at least `smallest`, but 1 if it has not changed at all (a switch that nobody
+  // touched). Such an input's weights have not been trained, and when it does change, Mlp::fold_input_change multiplies
+  // them by new / old.
+  double input_std(int dimension, double smallest) const;
 };
 
-// x = (raw - mean) / std, std at least 1e-4, nothing clipped. The statistics change only in update().
+// x = (raw - mean) / std, std at least 1e-4 or 1 (input_std), nothing clipped. The statistics change only in update().
 template <class Real>
 class Normaliser {
  public:

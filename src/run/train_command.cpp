@@ -166,8 +166,8 @@ int start_run(const TrainRequest& request, const fs::path& folder, LiveView* liv
 
 int resume_run(const TrainRequest& request, const fs::path& folder, LiveView* live) {
   const RunFolder lock(folder, FolderMode::kResume);
-  const Configuration before = read_configuration(lock.paths().config());
   const Configuration configuration = continue_configuration(lock.paths().config(), request.configuration);
+  const bool changed = !differences(read_configuration(lock.paths().config()), configuration).empty();
 
   ThreadPool pool(request.threads);
   const std::shared_ptr<const Task> task = make_task(configuration);
@@ -177,7 +177,7 @@ int resume_run(const TrainRequest& request, const fs::path& folder, LiveView* li
     throw UserError("iterations cannot become {}: '{}' has done {} already", iterations, folder.string(),
                     training.iteration());
   }
-  if (iterations != before.settings.iterations) lock.write_configuration(configuration);
+  if (changed) lock.write_configuration(configuration);
   if (training.iteration() < iterations) {
     print_header(request.json ? stderr : stdout, configuration, *task, folder, request.threads);
     fmt::print(request.json ? stderr : stdout, "going on after iteration {}\n", training.iteration());

@@ -113,9 +113,13 @@ void Training::keep_if_best(const IterationReport& report) {
   write_tensors(paths_.best(), best);
 }
 
-void Training::write_checkpoint() {
+void Training::write_state() {
   data_.write();
   write_tensors(paths_.checkpoint(), state_);
+}
+
+void Training::write_checkpoint() {
+  write_state();
   data_.remove_before(algorithm_->first_data_needed());
 }
 
@@ -153,9 +157,10 @@ TrainingResult Training::run(Progress& progress, const std::atomic<int>& stop) {
       LogEntry entry;
       try {
         entry.report = algorithm_->iterate();
-      } catch (const UserError& error) {  // state_ is from before it
+      } catch (const UserError& error) {
+        // state_ is from before it. The algorithm is not: which data it still needs is not what state_ does.
         progress.finish();
-        if (saved != iteration()) write_checkpoint();
+        if (saved != iteration()) write_state();
         throw UserError("{}; the run is kept as it was after {} iteration{}: `{} train {} --resume --out {}` goes on",
                         error.what(), iteration(), iteration() == 1 ? "" : "s", program_name(), configuration_.task,
                         paths_.folder.string());

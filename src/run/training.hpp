@@ -45,7 +45,8 @@ class Training {
   Training(std::unique_ptr<Algorithm> algorithm, const Configuration& configuration, const RunFolder& folder);
   void take_state();  // the algorithm's, into state_
   void keep_if_best(const IterationReport& report);
-  void write_checkpoint();
+  void write_state();          // and the data that it needs
+  void write_checkpoint();     // removes data that is no longer needed, too
   void keep_snapshot() const;  // of the policy in state_, if it is one of those to be kept
 
   std::unique_ptr<Algorithm> algorithm_;

@@ -10,14 +10,15 @@ namespace {
 
 // A command makes its task several times (to read the configuration, to train), and an interpreter with its libraries
 // takes seconds to start: one process serves them all. They never simulate at the same time, and every batch begins
-// with resets.
+// with resets, so the timeout is that of the newest.
 std::shared_ptr<ExternalProcess> process_of(const std::string& command, double timeout) {
-  static std::map<std::pair<std::string, double>, std::shared_ptr<ExternalProcess>> running;
-  std::shared_ptr<ExternalProcess>& process = running[{command, timeout}];
+  static std::map<std::string, std::shared_ptr<ExternalProcess>> running;
+  std::shared_ptr<ExternalProcess>& process = running[command];
   if (process == nullptr || process->failed()) {
     process = nullptr;
     process = std::make_shared<ExternalProcess>(command, timeout);
   }
+  process->set_timeout(timeout);
   return process;
 }
 

@@ -31,26 +31,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kLongestHeader = 1 << 16;
 constexpr const char* kProtocol = "cgpo-simulator";
 
-class Deadline {
- public:
-  explicit Deadline(double seconds)
-      : end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
-  // Waits for the file; false when the time is over.
-  bool wait(int file, short events) const {
-    for (;;) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now()).count();
-      if (left <= 0) return false;
-      pollfd entry{file, events, 0};
-      const int ready = ::poll(&entry, 1, static_cast<int>(std::min<long long>(left, 1 << 30)));
-      if (ready > 0) return true;
-      if (ready < 0 && errno != EINTR) return true;  // what is wrong shows when it is used
-    }
-  }
-
- private:
-  Clock::time_point end_;
-};
-
 int positive(const Json& header, const char* name, int most) {
   const auto found = header.find(name);
   if (found == header.end()) throw UserError("it does not say '{}'", name);
@@ -89,6 +69,26 @@ CostSpec read_cost(const Json& cost) {
 }
 
 }  // namespace
+
+class ExternalProcess::Deadline {
+ public:
+  explicit Deadline(double seconds)
+      : end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
+  // Waits for the file; false when the time is over.
+  bool wait(int file, short events) const {
+    for (;;) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now()).count();
+      if (left <= 0) return false;
+      pollfd entry{file, events, 0};
+      const int ready = ::poll(&entry, 1, static_cast<int>(std::min<long long>(left, 1 << 30)));
+      if (ready > 0) return true;
+      if (ready < 0 && errno != EINTR) return true;  // what is wrong shows when it is used
+    }
+  }
+
+ private:
+  Clock::time_point end_;
+};
 
 ExternalProcess::ExternalProcess(const std::string& command, double timeout_seconds)
     : command_(command), timeout_(timeout_seconds) {
@@ -166,7 +166,7 @@ void ExternalProcess::fail(const std::string& what) {
   throw UserError("the simulator `{}` {}", command_, what);
 }
 
-std::string ExternalProcess::ending() {
+std::string ExternalProcess::ending(const char* otherwise) {
   int status = 0;
   for (int i = 0; i < 100; ++i) {
     const pid_t found = ::waitpid(process_, &status, WNOHANG);
@@ -180,7 +180,7 @@ std::string ExternalProcess::ending() {
     if (found < 0) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return "closed its output";
+  return otherwise;
 }
 
 void ExternalProcess::send(const void* data, std::size_t size) {
@@ -194,13 +194,12 @@ void ExternalProcess::send(const void* data, std::size_t size) {
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!deadline.wait(to_, POLLOUT)) fail(fmt::format("did not read for {} s (task.timeout)", timeout_));
     } else if (errno != EINTR) {
-      fail(ending());
+      fail(ending("closed its input"));
     }
   }
 }
 
-void ExternalProcess::receive(void* data, std::size_t size, const char* what) {
-  const Deadline deadline(timeout_);
+void ExternalProcess::receive(void* data, std::size_t size, const char* what, const Deadline& deadline) {
   char* at = static_cast<char*>(data);
   while (size > 0) {
     const ssize_t got = ::read(from_, at, size);
@@ -208,21 +207,22 @@ void ExternalProcess::receive(void* data, std::size_t size, const char* what) {
       at += got;
       size -= static_cast<std::size_t>(got);
     } else if (got == 0) {
-      fail(fmt::format("{} where {} was expected", ending(), what));
+      fail(fmt::format("{} where {} was expected", ending("closed its output"), what));
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!deadline.wait(from_, POLLIN))
         fail(fmt::format("gave no answer within {} s (task.timeout) where {} was expected", timeout_, what));
     } else if (errno != EINTR) {
-      fail(ending());
+      fail(ending("closed its output"));
     }
   }
 }
 
 std::string ExternalProcess::receive_line() {
+  const Deadline deadline(timeout_);
   std::string line;
   for (;;) {
     char letter = 0;
-    receive(&letter, 1, "its header");
+    receive(&letter, 1, "its header", deadline);
     if (letter == '\n') return line;
     line += letter;
     if (line.size() > kLongestHeader) fail("sent no header: a line of JSON");
@@ -258,6 +258,8 @@ void ExternalProcess::read_header(const std::string& line) {
     fail(fmt::format("sent a wrong header: {}", error.what()));
   }
   spec_.differentiable = false;
+  // Observations are in units of its own, pascals or seconds since 1970; what is not finite ends the run.
+  spec_.divergence_bound = std::numeric_limits<double>::infinity();
   goes_on_ = !spec_.reward_stops_at_end || std::any_of(spec_.costs.begin(), spec_.costs.end(),
                                                        [](const CostSpec& cost) { return !cost.stops_at_end; });
 }
@@ -271,14 +273,15 @@ void ExternalProcess::exchange(std::uint32_t kind, int first, int count, const s
   std::memcpy(frame.data(), request, sizeof(request));
   std::memcpy(frame.data() + sizeof(request), payload.data(), payload.size());
   send(frame.data(), frame.size());
+  const Deadline deadline(timeout_);
   std::uint32_t bytes = 0;
-  receive(&bytes, sizeof(bytes), what);
+  receive(&bytes, sizeof(bytes), what, deadline);
   if (bytes != expected * sizeof(float)) {
     fail(fmt::format("sent {} bytes where {} was expected: {} for {} environments", bytes, what,
                      expected * sizeof(float), count));
   }
   answer_.resize(expected);
-  receive(answer_.data(), bytes, what);
+  receive(answer_.data(), bytes, what, deadline);
 }
 
 void ExternalProcess::reset(int first, std::span<const std::uint64_t> seeds, std::span<double> observations) {

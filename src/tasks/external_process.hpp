@@ -30,17 +30,20 @@ class ExternalProcess final : public OutsideEnvironments {
 
   const TaskSpec& spec() const { return spec_; }  // as its header says
   bool failed() const { return failed_; }
+  void set_timeout(double seconds) { timeout_ = seconds; }
 
   void reset(int first, std::span<const std::uint64_t> seeds, std::span<double> observations) override;
   void step(int first, int count, std::span<const double> actions, std::span<double> results) override;
 
  private:
+  class Deadline;
+
   [[noreturn]] void fail(const std::string& what);
   void start();
   void stop();
-  std::string ending();  // how the process ended, in words
+  std::string ending(const char* otherwise);  // how the process ended, in words; `otherwise` if it did not
   void send(const void* data, std::size_t size);
-  void receive(void* data, std::size_t size, const char* what);
+  void receive(void* data, std::size_t size, const char* what, const Deadline& deadline);
   std::string receive_line();
   void read_header(const std::string& line);
   // Sends a frame and waits for the answer to it, which must have `expected` numbers.

@@ -69,7 +69,13 @@ class EnvironmentList final : public OutsideEnvironments {
   Slot& slot_of(int number) {
     const std::lock_guard lock(mutex_);
     const auto at = static_cast<std::size_t>(number);
-    while (slots_.size() <= at) slots_.push_back(std::make_unique<Slot>(Slot{make_(), false, {}}));
+    while (slots_.size() <= at) {
+      auto slot = std::make_unique<Slot>();
+      guarded([&] { slot->environment = make_(); });
+      if (slot->environment == nullptr)
+        throw UserError("task {}: its simulator failed: no environment was made", spec_.name);
+      slots_.push_back(std::move(slot));
+    }
     return *slots_[at];
   }
 

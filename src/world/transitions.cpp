@@ -1,6 +1,7 @@
 #include "cgpo/world/transitions.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "cgpo/base/error.hpp"
@@ -24,6 +25,11 @@ void TransitionStore::append(std::span<const float> rows) {
     }
     std::copy_n(rows.data() + at, wide, values_.data() + to * wide);
   }
+}
+
+int held_out_every(double share, int environments) {
+  if (share <= 0.0 || environments < 2) return 0;
+  return std::clamp(static_cast<int>(std::lround(std::min(1.0 / share, 1e6))), 2, environments);
 }
 
 void gather_transitions(const Simulator<float>& simulator, const Batch<float>& batch, int held_every, int iteration,

@@ -50,6 +50,9 @@ struct BatchTransitions {
   std::vector<float> training;
   std::vector<float> held_out;  // of whole episodes: every held_every-th environment, another one each iteration
 };
+// held_every for a share of the episodes: at least one of each iteration is held out and one is not. 0: none is, since
+// none should be or there is only one.
+int held_out_every(double share, int environments);
 void gather_transitions(const Simulator<float>& simulator, const Batch<float>& batch, int held_every, int iteration,
                         BatchTransitions& result);
 

@@ -12,7 +12,7 @@
 namespace cgpo {
 namespace {
 
-constexpr double kSmallestStd = 1e-6;  // of a quantity that never changes
+constexpr double kSmallestStd = 1e-6;  // of a target that never changes
 constexpr int kHeldOutLooked = 4096;   // newest held-out transitions behind an error
 constexpr double kLastRate = 0.02;     // of the learning rate, at the end of a fit
 constexpr int kReported = 32;          // last minibatches behind training_loss
@@ -130,10 +130,12 @@ template <class Real>
 void WorldModel<Real>::refresh_scales() {
   if (moments_.count == 0) return;
   for (int i = 0; i < shape_.width(); ++i) {
-    InputScale& scale = i < shape_.inputs() ? input_scale_ : output_scale_;
-    const auto at = static_cast<std::size_t>(i < shape_.inputs() ? i : i - shape_.inputs());
+    const bool input = i < shape_.inputs();
+    InputScale& scale = input ? input_scale_ : output_scale_;
+    const auto at = static_cast<std::size_t>(input ? i : i - shape_.inputs());
     scale.mean[at] = moments_.mean[static_cast<std::size_t>(i)];
-    scale.std[at] = std::max(std::sqrt(moments_.variance(i)), kSmallestStd);
+    scale.std[at] =
+        input ? moments_.input_std(i, kSmallestStd) : std::max(std::sqrt(moments_.variance(i)), kSmallestStd);
   }
 }
 
@@ -257,6 +259,7 @@ WorldErrors WorldModel<Real>::errors(const TransitionStore& held_out) {
   const auto outputs = static_cast<std::size_t>(shape_.outputs());
   const std::int64_t looked = std::min<std::int64_t>(held_out.size(), kHeldOutLooked);
   std::vector<double> squares(outputs, 0.0);
+  std::vector<std::int64_t> known(outputs, 0);  // targets of signals that had not stopped
   double spread = 0.0;
   for (std::int64_t begin = 0; begin < looked; begin += settings_.batch) {
     const int count = static_cast<int>(std::min<std::int64_t>(settings_.batch, looked - begin));
@@ -277,16 +280,17 @@ WorldErrors WorldModel<Real>::errors(const TransitionStore& held_out) {
           mean += y / members();
           second += y * y / members();
         }
-        const double error = std::isnan(truth[j]) ? 0.0 : mean - static_cast<double>(truth[j]);
-        squares[o] += error * error;
         spread += std::max(second - mean * mean, 0.0);
+        if (std::isnan(truth[j])) continue;
+        const double error = mean - static_cast<double>(truth[j]);
+        squares[o] += error * error;
+        ++known[o];
       }
     }
   }
   result.samples = static_cast<int>(looked);
-  const double samples = std::max<double>(static_cast<double>(looked), 1.0);
   for (std::size_t o = 0; o < outputs; ++o) {
-    const double mean_square = squares[o] / samples;
+    const double mean_square = known[o] > 0 ? squares[o] / static_cast<double>(known[o]) : kUnknown;
     if (o < static_cast<std::size_t>(shape_.observations)) {
       result.state += mean_square / shape_.observations;
     } else {
@@ -294,7 +298,7 @@ WorldErrors WorldModel<Real>::errors(const TransitionStore& held_out) {
     }
   }
   result.state = std::sqrt(result.state);
-  result.spread = std::sqrt(spread / (samples * static_cast<double>(outputs)));
+  result.spread = std::sqrt(spread / (static_cast<double>(looked) * static_cast<double>(outputs)));
   return result;
 }
 

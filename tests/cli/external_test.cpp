@@ -1,4 +1,5 @@
 // A simulator that is a program of its own: trained against, and misbehaving in every way.
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -19,12 +20,13 @@ class External : public ProgramTest {
     if (std::string(CGPO_PYTHON).empty()) GTEST_SKIP() << "there is no Python";
     // The example's puck, which fails in the way that the second word says, after so many requests.
     write_file_atomically(at("bad.py"), R"(
-import math, sys, time
+import math, os, sys, time
+if sys.argv[1] == "words": print("hello", flush=True); sys.exit(0)
 sys.path.insert(0, ")" CGPO_EXAMPLES R"(")
 sys.argv, way, left = [sys.argv[0], "puck"], sys.argv[1], int(sys.argv[2])
 import cgpo_simulator, struct
 if way == "version": cgpo_simulator.VERSION = 2; cgpo_simulator.json.loads = lambda text: {"protocol": "cgpo-simulator", "version": 2}
-if way == "words": print("hello"); sys.exit(0)
+if way == "banner": os.write(1, b"welcome to the physics library\n")
 pack = struct.pack
 def count(*a):
     global left
@@ -96,10 +98,11 @@ TEST_F(External, OtherAlgorithmsTrainToo) {
 // A batch is 2 blocks of a reset and 20 steps, the warm-up one more: 126 requests are two iterations and the warm-up.
 TEST_F(External, WhateverGoesWrongTheRunIsKept) {
   ASSERT_EQ(run(training("whole", good())).code, 0);
-  const std::vector<std::pair<std::string, std::string>> ways = {{"dies", "ended with exit code 3"},
-                                                                 {"hangs", "gave no answer within 8 s (task.timeout)"},
-                                                                 {"nan", "sent nan as observation 0 of environment"},
-                                                                 {"size", "where the answer to a step was expected"}};
+  const std::vector<std::pair<std::string, std::string>> ways = {
+      {"dies", "ended with exit code 3"},
+      {"hangs", "gave no answer within 8 s (task.timeout)"},
+      {"nan", "sent nan as observation 0 of environment"},
+      {"size", "bytes where the answer to a step was expected"}};
   for (const auto& [way, words] : ways) {
     // Long enough for Python to start on a busy machine.
     const Outcome outcome = run(training(way, bad(way, 150), {"task.timeout=8"}));
@@ -116,6 +119,139 @@ TEST_F(External, WhateverGoesWrongTheRunIsKept) {
     EXPECT_EQ(log_without_seconds(way), log_without_seconds("whole"));
     EXPECT_EQ(read_file(at(way + "/checkpoint.safetensors")), read_file(at("whole/checkpoint.safetensors")));
   }
+}
+
+// The paired test asks the simulator after an iteration's data has been taken in. With a buffer of less than an
+// iteration the data of the one before is then no longer needed, but the checkpoint that is written is the one that
+// does.
+TEST_F(External, AFailureInATrialTakesNoDataAway) {
+  const std::vector<std::string> more = {"radius.test=\"paired\"", "world.buffer=100", "task.timeout=8"};
+  ASSERT_EQ(run(training("whole", good(), more)).code, 0);
+  // Batches of 42 requests: the warm-up, episodes and trial of the first iteration, episodes of the second, and the
+  // trial that fails.
+  const Outcome outcome = run(training("dies", bad("dies", 42 * 4 + 20), more));
+  ASSERT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("ended with exit code 3"));
+  EXPECT_THAT(outcome.err, HasSubstr("after 1 iteration:"));
+  std::filesystem::copy(at("whole/config.toml"), at("dies/config.toml"),
+                        std::filesystem::copy_options::overwrite_existing);
+  const Outcome resumed = run({"train", "--resume", "--out", "dies"});
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(log_without_seconds("dies"), log_without_seconds("whole"));
+}
+
+TEST_F(External, ItMayBeGivenMoreTimeOnResume) {
+  ASSERT_EQ(run(training("run", good(), {"iterations=1"})).code, 0);
+  const Outcome refused = run({"train", "--resume", "--out", "run", "--set", "window=3"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("only iterations and task.timeout may change"));
+  const Outcome outcome = run({"train", "--resume", "--out", "run", "--set", "iterations=2", "task.timeout=123"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(read_file(at("run/config.toml")), HasSubstr("timeout = 123"));
+}
+
+TEST_F(External, WhatItPrintsIsNotTakenForAnAnswer) {
+  const Outcome outcome = run(training("run", bad("banner", 1'000'000), {"iterations=1"}));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("welcome to the physics library"));
+}
+
+// A stand-in for the library: an environment that is over after 3 of 7 steps, in units of its own, that shows the
+// action it got and a time stamp, and of which no more than there are episodes in a batch may be made.
+class Gymnasium : public External {
+ protected:
+  void SetUp() override {
+    External::SetUp();
+    if (IsSkipped()) return;
+    write_file_atomically(at("gymnasium.py"), R"(
+import sys
+class Bag:
+    def __init__(self, **all): self.__dict__.update(all)
+class Environment:
+    made = 0
+    def __init__(self):
+        Environment.made += 1
+        if Environment.made > 1 + 8: sys.exit("too many environments")
+        self.action_space = Bag(low=[-2.0, 0.0], high=[2.0, 10.0], shape=(2,))
+        self.observation_space = Bag(low=[-2.0, 0.0, 0.0], high=[2.0, 10.0, 1e9], shape=(3,))
+        self.spec = Bag(max_episode_steps=7)
+    def reset(self, *, seed=None, options=None):
+        assert 0 <= seed < 2**32
+        self.steps = 0
+        return [0.0, 5.0, 2e6 + seed % 1000], {}
+    def step(self, action):
+        assert all(low <= a <= high for a, low, high in zip(action, self.action_space.low, self.action_space.high))
+        self.got = action
+        self.steps += 1
+        return [*action, 2e6 + self.steps], 1.5, self.steps == 3, self.steps == 7, {"cost": 0.25}
+def make(name):
+    assert name == "Stub-v0"
+    return Environment()
+)");
+    // The example with an eye on what goes in and what the library gets.
+    write_file_atomically(at("watched.py"), R"(
+import sys
+sys.path.insert(0, ")" CGPO_EXAMPLES R"(")
+sys.argv = [sys.argv[0], "Stub-v0"]
+import cgpo_simulator
+serve = cgpo_simulator.serve
+def watched(make, **rest):
+    def made():
+        outer = make()
+        step = outer.step
+        def check(action):
+            answer = step(action)
+            first, second = outer.environment.got
+            if abs(first - 2.0 * action[0]) > 1e-6 or abs(second - 5.0 * (1.0 + action[1])) > 1e-6: sys.exit("wrong action")
+            return answer
+        outer.step = check
+        return outer
+    serve(made, **rest)
+cgpo_simulator.serve = watched
+exec(open(")" CGPO_EXAMPLES R"(/gymnasium_task.py").read())
+)");
+  }
+  std::vector<std::string> stub_training(const std::string& out, const std::string& program) const {
+    std::vector<std::string> words =
+        training(out, fmt::format("PYTHONPATH={} {} {}", at("").string(), CGPO_PYTHON, program));
+    std::replace(words.begin(), words.end(), std::string("horizon=20"), std::string("window=4"));
+    return words;
+  }
+};
+
+TEST_F(Gymnasium, TrainsOnAnEnvironmentOfTheLibrary) {
+  const Outcome outcome = run(stub_training("run", CGPO_EXAMPLES "/gymnasium_task.py Stub-v0"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(read_file(at("run/config.toml")), HasSubstr("horizon = 7 "));
+  const std::string log = read_file(at("run/log.jsonl"));
+  const nlohmann::json line = nlohmann::json::parse(log.substr(0, log.find('\n')));
+  EXPECT_EQ(line.at("return"), 4.5);
+  EXPECT_EQ(line.at("costs").at(0), 0.75);
+  EXPECT_EQ(line.at("episode_length"), 3.0);
+  EXPECT_EQ(line.at("diverged"), 0);
+  const Outcome evaluated = run({"eval", "run", "--episodes", "30", "--json"});
+  ASSERT_EQ(evaluated.code, 0) << evaluated.err;
+  const nlohmann::json result = nlohmann::json::parse(evaluated.out);
+  EXPECT_EQ(result.at("episodes"), 30);
+}
+
+TEST_F(Gymnasium, GetsActionsInItsOwnRange) {
+  const Outcome outcome = run(stub_training("run", "watched.py"));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+}
+
+// How many episodes run at once is not seen in the numbers.
+TEST_F(External, AnEvaluationInPiecesIsTheSame) {
+  ASSERT_EQ(run(training("run", good(), {"iterations=1"})).code, 0);
+  const Outcome pieces = run({"eval", "run", "--episodes", "30", "--json"});
+  std::string text = read_file(at("run/config.toml"));
+  const std::size_t place = text.find("environments = 8 ");
+  ASSERT_NE(place, std::string::npos);
+  write_file_atomically(at("run/config.toml"), text.replace(place, 17, "environments = 64 "));
+  const Outcome whole = run({"eval", "run", "--episodes", "30", "--json"});
+  ASSERT_EQ(pieces.code, 0) << pieces.err;
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  EXPECT_EQ(pieces.out, whole.out);
 }
 
 // The page's simulator in C++: its program has the whole command line.
@@ -145,6 +281,15 @@ TEST_F(External, AWrongStartIsRefused) {
   expect_refused(training("run", bad("header", 0)), {"wrong header", "'observations'", "many"});
   expect_refused(training("run", bad("version", 0)), {"version 2 of the protocol, this program version 1"});
   expect_refused(training("run", "sleep 100", {"task.timeout=0.2"}), {"sleep 100", "gave no answer within 0.2 s"});
+  // Letter by letter it never ends.
+  write_file_atomically(at("slow.sh"), "for i in 1 2 3 4 5 6; do printf x; sleep 0.4; done\n");
+  expect_refused(training("run", "sh slow.sh", {"task.timeout=1"}), {"gave no answer within 1 s"});
+  write_file_atomically(at("deaf.sh"), R"(read hello
+exec 0<&-
+echo '{"protocol": "cgpo-simulator", "version": 1, "observations": 1, "actions": 1, "horizon": 20}'
+exec sleep 100
+)");
+  expect_refused(training("run", "exec sh deaf.sh", {"task.timeout=8"}), {"closed its input"});
   EXPECT_EQ(run({"tasks"}).code, 0);
   EXPECT_THAT(run({"tasks", "--json"}).out, HasSubstr("\"external\""));
 }

@@ -77,7 +77,7 @@ TEST(Normaliser, ScalesAndKeepsAFloor) {
   RowStore<double> raw(2, 4);
   for (int j = 0; j < 4; ++j) {
     raw.view().row(0)[j] = j;  // mean 1.5, variance 1.25
-    raw.view().row(1)[j] = 3.0;
+    raw.view().row(1)[j] = 3.0 + (j % 2 == 0 ? 1e-6 : -1e-6);
   }
   Moments moments(2);
   moments.add<double>(raw.view(), 4);
@@ -92,6 +92,30 @@ TEST(Normaliser, ScalesAndKeepsAFloor) {
   for (int j = 0; j < 4; ++j) x.view().row(0)[j] = 2.0;
   normaliser.scale_adjoint(x.view(), 4);
   EXPECT_NEAR(x.view().row(0)[2], 2.0 / std::sqrt(1.25), 1e-15);
+}
+
+// A switch that stays off for a while: when it goes on, weights that no data has seen must not explode.
+TEST(Normaliser, WhatNeverChangedKeepsItsUnit) {
+  Normaliser<float> normaliser(1);
+  RowStore<float> raw(1, 1000);
+  const auto update = [&] {
+    Moments moments(1);
+    moments.add<float>(raw.view(), 1000);
+    const InputScale before = normaliser.scale();
+    normaliser.update(moments);
+    return before;
+  };
+  std::fill_n(raw.view().row(0), 1000, 0.1F);
+  update();
+  EXPECT_EQ(normaliser.scale().std[0], 1.0);
+  update();
+  EXPECT_EQ(normaliser.scale().std[0], 1.0);
+  for (int j = 0; j < 1000; j += 2) raw.view().row(0)[j] = 1.1F;
+  const InputScale before = update();
+  const Mlp<float> mlp({1, {4}, 1});
+  AlignedVector<float> parameters(static_cast<std::size_t>(mlp.parameter_count()), 0.5F);
+  mlp.fold_input_change(parameters, before, normaliser.scale());
+  for (int i = 0; i < 4; ++i) EXPECT_LT(parameters[static_cast<std::size_t>(mlp.weight_offset(0) + i)], 0.5F);
 }
 
 TEST(Normaliser, IsTheSameAfterLoading) {

@@ -35,6 +35,19 @@ TEST(TransitionStore, InPiecesOrAtOnceIsTheSame) {
   }
 }
 
+// Every iteration has something to be judged by and something to learn from, however few environments there are.
+TEST(HeldOut, IsAShareOfTheEpisodesButSomeOfEachIteration) {
+  EXPECT_EQ(held_out_every(0.05, 20), 20);
+  EXPECT_EQ(held_out_every(0.05, 512), 20);
+  EXPECT_EQ(held_out_every(0.2, 24), 5);
+  EXPECT_EQ(held_out_every(0.05, 8), 8);
+  EXPECT_EQ(held_out_every(0.05, 2), 2);
+  EXPECT_EQ(held_out_every(0.05, 1), 0);
+  EXPECT_EQ(held_out_every(0.0, 100), 0);
+  EXPECT_EQ(held_out_every(1e-300, 8), 8);
+  EXPECT_EQ(held_out_every(0.9, 100), 2);
+}
+
 // Episodes end in the middle; one cost goes on.
 TEST(GatherTransitions, TellsWhatCountsAndWhatHasStopped) {
   ThreadPool pool(1);
