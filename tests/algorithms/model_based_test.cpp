@@ -79,6 +79,23 @@ TEST(ModelBased, SavedAndLoadedItContinuesBitForBit) {
   EXPECT_THROW(lost->load(state_of(*whole)), UserError);  // without its data
 }
 
+// With few environments every iteration still has something to learn from, and, unless there is just one, to be judged
+// by.
+TEST(ModelBased, LearnsFromFewEnvironments) {
+  ThreadPool pool(1);
+  for (const int environments : {1, 4}) {
+    AlgorithmContext settings = context(pool, make_task_by_name("function"));
+    settings.settings.environments = environments;
+    settings.settings.world.held_out = 0.05;
+    const auto algorithm = make_mb_cgpo(settings);
+    for (int i = 1; i <= 3; ++i) {
+      const IterationReport report = algorithm->iterate();
+      EXPECT_EQ(report.world->transitions, i * 100 * (environments == 1 ? 1 : environments - 1));
+      EXPECT_EQ(std::isfinite(report.world->state_error), environments > 1);
+    }
+  }
+}
+
 TEST(ModelBased, ReportsWhatTheModelIsWorth) {
   ThreadPool pool(1);
   const auto algorithm = make_mb_cgpo(context(pool, probe()));

@@ -141,6 +141,7 @@ TEST(Configuration, RoundTripsThroughItsFile) {
                                               "pdo.step=natural",
                                               "cpo.kappa=one",
                                               "world.states=model",
+                                              "world.correction=true",
                                               "world.hidden=[9]",
                                               "world.first_scale=2",
                                               "world.members=2",
