@@ -140,7 +140,7 @@ std::string script_of(const std::vector<ErrorStudy>& studies) {
   std::string text = svg_header("errors", 960, 300 * static_cast<int>(rows));
   text += fmt::format(
       "set multiplot layout {},2\nset logscale y\nset yrange [1e-3:1e3]\nset format y '%g'\nset xrange [0.6:4.4]\n"
-      "set xlabel 'updates before'\nset ylabel 'relative error'\nset key below\nset bmargin 5\n",
+      "set xlabel 'updates before'\nset ylabel 'relative error'\nset key below\nset bmargin 5.8\n",
       rows);
   std::string ticks;
   for (std::size_t i = 0; i < kStages.size(); ++i)
