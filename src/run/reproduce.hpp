@@ -42,7 +42,9 @@ struct Piece {
   std::string name;                 // names its file, too
   std::function<double()> seconds;  // that it will take, from a measured piece of the work
   std::function<Json(const Tick& tick)> make;
-  bool kept = true;  // false: it keeps its work by itself (a comparison), and is asked every time
+  // false: it keeps its work by itself (a comparison), and is asked every time. A result with "failed" true is never
+  // kept.
+  bool kept = true;
 };
 using PieceResults = std::map<std::string, Json>;
 

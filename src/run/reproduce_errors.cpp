@@ -119,6 +119,7 @@ void add_pieces(const ErrorStudy& study, const ReproduceContext& context, std::v
                         json["shac"] = json_of(errors.shac);
                         json["bptt"] = json_of(errors.bptt);
                         json["abe"] = json_of(errors.abe);
+                        json["abe_printed"] = json_of(errors.abe_printed);
                         json["change"] = json_of(errors.change);
                         json["shac_predicted"] = json_of(errors.shac_predicted);
                         json["abe_predicted"] = json_of(errors.abe_predicted);
@@ -129,7 +130,7 @@ void add_pieces(const ErrorStudy& study, const ReproduceContext& context, std::v
 }
 
 const std::vector<std::pair<std::string, std::string>> kEstimates = {
-    {"shac", "GBE"}, {"bptt", "GBE, whole episodes"}, {"abe", "ABE"}};
+    {"shac", "GBE"}, {"bptt", "GBE, whole episodes"}, {"abe", "ABE"}, {"abe_printed", "ABE as printed"}};
 
 // Of each estimate: mean, median, 10 and 90 % quantile.
 std::string data_file(const ErrorStudy& study) { return fmt::format("errors-{}.csv", study.name()); }
@@ -139,7 +140,7 @@ std::string script_of(const std::vector<ErrorStudy>& studies) {
   std::string text = svg_header("errors", 960, 300 * static_cast<int>(rows));
   text += fmt::format(
       "set multiplot layout {},2\nset logscale y\nset yrange [1e-3:1e3]\nset format y '%g'\nset xrange [0.6:4.4]\n"
-      "set xlabel 'updates before'\nset ylabel 'relative error'\nset key below\nset bmargin 5\n",
+      "set xlabel 'updates before'\nset ylabel 'relative error'\nset key below\nset bmargin 5.8\n",
       rows);
   std::string ticks;
   for (std::size_t i = 0; i < kStages.size(); ++i)
@@ -211,7 +212,7 @@ ReproductionReport report_on(const std::vector<ErrorStudy>& studies, const Piece
       json["updates"] = kStages[stage];
       data.push_back({static_cast<double>(kStages[stage])});
       for (const auto& [key, title] : kEstimates) {
-        const Summary summary = summary_of(numbers_of(piece[key]));
+        const Summary summary = summary_of(numbers_of(piece.value(key, Json::array())));
         row.push_back(fmt::format("{} ({})", short_number(summary.median), short_number(summary.mean)));
         json[key] = json_of(summary);
         data.back().insert(data.back().end(), {summary.mean, summary.median, summary.low, summary.high});
@@ -236,10 +237,10 @@ ReproductionReport report_on(const std::vector<ErrorStudy>& studies, const Piece
       "double precision. Updates: {}, each from episodes of its own: {}. The policies are those that plain CGPO has "
       "after so many updates of this length, with noise σ: one training each, seed 0. GBE is δᵀ∇J_C, from the windows "
       "closed by critics that chose the update, or from whole episodes. ABE is κ (E[ρ A_C] − E[A_C]), κ = 1/(1−γ), "
-      "γ = {}, λ = {}; the paper's formula lacks E[A_C], which is 0 if advantages are exact and their error if they "
-      "are not. κ = {:.0f} stands where the sum over an episode has T terms: {}. An estimate is worth something below "
-      "1: nothing foreseen gives 1. Means are those of the paper's figure; the few updates that hardly change J_C "
-      "dominate them. The size is that of |J_C(θ+δ) − J_C(θ)|, mean ± standard deviation.\n\n{}",
+      "γ = {}, λ = {}; as the paper prints it, it has no E[A_C], which is 0 if advantages are exact and their error if "
+      "they are not. κ = {:.0f} stands where the sum over an episode has T terms: {}. An estimate is worth something "
+      "below 1: nothing foreseen gives 1. Means are those of the paper's figure; the few updates that hardly change "
+      "J_C dominate them. The size is that of |J_C(θ+δ) − J_C(θ)|, mean ± standard deviation.\n\n{}",
       options.length, by_task(studies, repetitions), by_task(studies, episodes), options.discount, options.lambda,
       1.0 / (1.0 - options.discount), by_task(studies, horizon), markdown_table(rows));
   report.pictures.push_back({"errors", script_of(studies)});

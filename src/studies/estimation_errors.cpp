@@ -63,14 +63,15 @@ void AdvantageEstimator::fit(int batch, int fits) {
   }
 }
 
-// κ (Σ (ρ − 1) A) / steps, over the steps that count for any signal.
-double AdvantageEstimator::predict(std::size_t signal, std::span<const double> step) {
+// κ (Σ (ρ − 1) A) / steps and κ (Σ ρ A) / steps, over the steps that count for any signal.
+AdvantagePrediction AdvantageEstimator::predict(std::size_t signal, std::span<const double> step) {
   find_advantages();
   const ActorCritic<double>& parts = laboratory_.parts;
   const Policy<double>& policy = parts.policy;
   AlignedVector<double> moved(parts.parameters.size());
   for (std::size_t i = 0; i < moved.size(); ++i) moved[i] = parts.parameters[i] + step[i];
   std::vector<double> sums(parts.batch.blocks.size(), 0.0);
+  std::vector<double> advantage_sums(parts.batch.blocks.size(), 0.0);
   std::vector<double> counts_of(parts.batch.blocks.size(), 0.0);
   laboratory_.pool().run(static_cast<int>(parts.batch.blocks.size()), [&](int b) {
     const auto& block = parts.batch.blocks[at(b)];
@@ -102,16 +103,20 @@ double AdvantageEstimator::predict(std::size_t signal, std::span<const double> s
         counts_of[at(b)] += 1.0;
         const double ratio = std::exp(after[at(lane)] - before[at(lane)]);
         sums[at(b)] += (ratio - 1.0) * advantages_[signal][at(b)][at(column + lane)];
+        advantage_sums[at(b)] += advantages_[signal][at(b)][at(column + lane)];
       }
     }
   });
   double sum = 0.0;
+  double advantage_sum = 0.0;
   double count = 0.0;
   for (std::size_t b = 0; b < sums.size(); ++b) {
     sum += sums[b];
+    advantage_sum += advantage_sums[b];
     count += counts_of[b];
   }
-  return sum / std::max(count, 1.0) / (1.0 - options_.discount);
+  const auto scaled = [&](double value) { return value / std::max(count, 1.0) / (1.0 - options_.discount); };
+  return {scaled(sum), scaled(sum + advantage_sum)};
 }
 
 EstimationErrors estimation_errors(const AlgorithmContext& context, const Tensors& checkpoint,
@@ -137,8 +142,10 @@ EstimationErrors estimation_errors(const AlgorithmContext& context, const Tensor
     result.shac_predicted.push_back(predicted_change(gradient, kCost, step));
     result.shac.push_back(relative_error(realised, result.shac_predicted.back()));
     result.bptt.push_back(relative_error(realised, predicted_change(exact, kCost, step)));
-    result.abe_predicted.push_back(advantages.predict(kCost, step));
-    result.abe.push_back(relative_error(realised, result.abe_predicted.back()));
+    const AdvantagePrediction predicted = advantages.predict(kCost, step);
+    result.abe_predicted.push_back(predicted.change);
+    result.abe.push_back(relative_error(realised, predicted.change));
+    result.abe_printed.push_back(relative_error(realised, predicted.printed));
     tick((i + 1.0) / options.repetitions);
   }
   return result;

@@ -4,7 +4,7 @@
 // GBE: δᵀ∇J_C, where ∇J_C comes from short windows closed by critics (shac) or from whole episodes (bptt).
 //
 // ABE: κ (E[ρ A_C] − E[A_C]), where κ = 1/(1−γ) and A_C are generalised advantages of discounted critics that do not
-// know the time. The paper has no E[A_C], which is 0 for exact advantages.
+// know the time. The paper has no E[A_C], which is 0 for exact advantages and counts κ times for others: abe_printed.
 #pragma once
 
 #include <vector>
@@ -28,6 +28,7 @@ struct EstimationErrors {
   std::vector<double> shac;
   std::vector<double> bptt;
   std::vector<double> abe;
+  std::vector<double> abe_printed;
   std::vector<double> change;  // J_C(θ+δ) − J_C(θ)
   std::vector<double> shac_predicted;
   std::vector<double> abe_predicted;
@@ -39,6 +40,11 @@ struct EstimationErrors {
 EstimationErrors estimation_errors(const AlgorithmContext& context, const Tensors& checkpoint,
                                    const EstimationOptions& options, const Tick& tick);
 
+struct AdvantagePrediction {
+  double change = 0.0;   // κ (E[ρ A] − E[A])
+  double printed = 0.0;  // κ E[ρ A]
+};
+
 // The advantage-based estimate in double. Advantages of every signal at the columns of every block.
 class AdvantageEstimator {
  public:
@@ -47,7 +53,7 @@ class AdvantageEstimator {
   // Fits the discounted critics on batches from `batch` on.
   void fit(int batch, int fits);
   // Predicted change of the signal on the episodes that the laboratory collected last.
-  double predict(std::size_t signal, std::span<const double> step);
+  AdvantagePrediction predict(std::size_t signal, std::span<const double> step);
   // Of the last prediction: [signal][block], at the columns of the steps.
   const std::vector<std::vector<AlignedVector<double>>>& advantages() const { return advantages_; }
 

@@ -175,7 +175,8 @@ TEST(Reproductions, ErrorsReportsSizesMediansAndWhatAbeForesees) {
                       {"change", {-3.0, 1.0, -2.0}}, {"abe_predicted", {-1.5, 0.5, 2.0}}, {"diverged", 4}};
   const MadeUp errors(errors_reproduction(), scratch.path(), piece);
   const ReproductionReport report = errors.plan.report(errors.results);
-  EXPECT_THAT(report.text, HasSubstr("| halfcheetah | 0.5 | 25 | 2 ± 1 | 0.2 (0.3) | 2 (2) | 0.5 (1) | 0.5 |\n"));
+  EXPECT_THAT(report.text,
+              HasSubstr("| halfcheetah | 0.5 | 25 | 2 ± 1 | 0.2 (0.3) | 2 (2) | 0.5 (1) | — (—) | 0.5 |\n"));
   EXPECT_THAT(report.text, HasSubstr("Updates: 10, each from episodes of its own: 64."));
   EXPECT_THAT(report.text, HasSubstr("one training each, seed 0"));
   ASSERT_EQ(report.pictures.size(), 1U);

@@ -64,7 +64,7 @@ TEST(AdvantageEstimator, IsTheEstimateOfTheAlgorithmsInDouble) {
   std::vector<double> step(laboratory.parts.parameters.size());
   RandomStream random(8, Purpose::kTest);
   for (double& value : step) value = 0.02 * random.normal();
-  const double predicted = estimator.predict(1, step);
+  const double predicted = estimator.predict(1, step).change;
 
   ActorCritic<float> parts(context);
   Tensors state;
@@ -148,6 +148,7 @@ TEST(EstimationErrors, BothEstimatesForeseeWhichWayTheCostGoes) {
     EXPECT_LT(summary_of(errors.shac).median, 0.5) << seed;
     EXPECT_LT(summary_of(errors.abe).median, 0.5) << seed;
     EXPECT_GT(summary_of(errors.abe).median, 0.02) << seed;  // it is an estimate, not the change
+    EXPECT_GT(summary_of(errors.abe_printed).median, 10.0) << seed;
     for (std::size_t i = 0; i < errors.change.size(); ++i) {
       EXPECT_EQ(errors.shac[i], relative_error(errors.change[i], errors.shac_predicted[i]));
       EXPECT_EQ(errors.abe[i], relative_error(errors.change[i], errors.abe_predicted[i]));
