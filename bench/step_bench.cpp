@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 
-#include "cgpo/run/simulator_timing.hpp"
+#include "cgpo/cli/simulator_timing.hpp"
 #include "cgpo/tasks/registry.hpp"
 
 namespace cgpo::bench {

@@ -7,9 +7,9 @@
 
 #include "cgpo/algorithms/model_based.hpp"
 #include "cgpo/base/error.hpp"
-#include "cgpo/run/reproduce_parts.hpp"
+#include "cgpo/base/table.hpp"
+#include "cgpo/reproduce/parts.hpp"
 #include "cgpo/run/run_folder.hpp"
-#include "cgpo/run/table.hpp"
 
 namespace cgpo {
 namespace {

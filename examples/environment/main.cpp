@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "cgpo/run/command_line.hpp"
+#include "cgpo/cli/command_line.hpp"
 #include "cgpo/tasks/outside.hpp"
 #include "cgpo/tasks/registry.hpp"
 

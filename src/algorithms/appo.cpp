@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "cgpo/algorithms/baselines.hpp"
-#include "cgpo/algorithms/lagrange.hpp"
-#include "cgpo/algorithms/on_policy.hpp"
-#include "cgpo/algorithms/surrogate.hpp"
+#include "cgpo/updates/lagrange.hpp"
+#include "cgpo/updates/on_policy.hpp"
+#include "cgpo/updates/surrogate.hpp"
 
 namespace cgpo {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/updates/algorithm.hpp"
 
 namespace cgpo {
 

@@ -7,13 +7,13 @@
 #include <memory>
 #include <optional>
 
-#include "cgpo/algorithms/action_metric.hpp"
-#include "cgpo/algorithms/actor_critic.hpp"
-#include "cgpo/algorithms/noise_free_problem.hpp"
-#include "cgpo/algorithms/radius.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/gradient/products.hpp"
 #include "cgpo/subproblem/trust_region.hpp"
+#include "cgpo/updates/action_metric.hpp"
+#include "cgpo/updates/actor_critic.hpp"
+#include "cgpo/updates/noise_free_problem.hpp"
+#include "cgpo/updates/radius.hpp"
 
 namespace cgpo {
 namespace {

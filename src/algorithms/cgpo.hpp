@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 
-#include "cgpo/algorithms/algorithm.hpp"
-#include "cgpo/algorithms/gradient_source.hpp"
+#include "cgpo/updates/algorithm.hpp"
+#include "cgpo/updates/gradient_source.hpp"
 
 namespace cgpo {
 

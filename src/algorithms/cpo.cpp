@@ -9,9 +9,9 @@
 #include <numeric>
 
 #include "cgpo/algorithms/baselines.hpp"
-#include "cgpo/algorithms/natural_gradient.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/subproblem/trust_region.hpp"
+#include "cgpo/updates/natural_gradient.hpp"
 
 namespace cgpo {
 namespace {

@@ -7,12 +7,12 @@
 #include <span>
 #include <string>
 
-#include "cgpo/algorithms/actor_critic.hpp"
 #include "cgpo/algorithms/baselines.hpp"
-#include "cgpo/algorithms/lagrange.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/gradient/first_order.hpp"
 #include "cgpo/nn/adam.hpp"
+#include "cgpo/updates/actor_critic.hpp"
+#include "cgpo/updates/lagrange.hpp"
 
 namespace cgpo {
 namespace {

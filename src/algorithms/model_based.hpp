@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "cgpo/algorithms/algorithm.hpp"
 #include "cgpo/rollout/imagine.hpp"
+#include "cgpo/updates/algorithm.hpp"
 
 namespace cgpo {
 

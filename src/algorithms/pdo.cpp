@@ -1,9 +1,9 @@
 // PDO, primal–dual optimisation (Chow et al., 2017). Public code calls four different algorithms so; the default is the
 // one of the APPO paper, a PPO whose reward and cost terms are clipped each on its own.
 #include "cgpo/algorithms/baselines.hpp"
-#include "cgpo/algorithms/lagrange.hpp"
-#include "cgpo/algorithms/natural_gradient.hpp"
-#include "cgpo/algorithms/surrogate.hpp"
+#include "cgpo/updates/lagrange.hpp"
+#include "cgpo/updates/natural_gradient.hpp"
+#include "cgpo/updates/surrogate.hpp"
 
 namespace cgpo {
 namespace {

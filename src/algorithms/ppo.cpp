@@ -1,9 +1,9 @@
 // PPO (Schulman et al., 2017), which knows no constraints, and PPO-Lag, which feeds the Lagrangian's advantage to the
 // same clipped surrogate (Ray et al., 2019).
 #include "cgpo/algorithms/baselines.hpp"
-#include "cgpo/algorithms/lagrange.hpp"
-#include "cgpo/algorithms/on_policy.hpp"
-#include "cgpo/algorithms/surrogate.hpp"
+#include "cgpo/updates/lagrange.hpp"
+#include "cgpo/updates/on_policy.hpp"
+#include "cgpo/updates/surrogate.hpp"
 
 namespace cgpo {
 namespace {

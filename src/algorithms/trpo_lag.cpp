@@ -1,7 +1,7 @@
 // TRPO-Lag (Ray et al., 2019): the Lagrangian's advantage, and a natural-gradient step on it.
 #include "cgpo/algorithms/baselines.hpp"
-#include "cgpo/algorithms/lagrange.hpp"
-#include "cgpo/algorithms/natural_gradient.hpp"
+#include "cgpo/updates/lagrange.hpp"
+#include "cgpo/updates/natural_gradient.hpp"
 
 namespace cgpo {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -38,6 +39,21 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
     }
   }
   return best == nullptr ? std::string() : fmt::format(" (did you mean '{}'?)", *best);
+}
+
+std::string format_duration(double seconds) {
+  if (!std::isfinite(seconds)) return "?";
+  if (seconds < 10.0) return fmt::format("{:.1f}s", seconds);
+  const auto whole = static_cast<long long>(std::llround(seconds));
+  if (whole < 60) return fmt::format("{}s", whole);
+  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
+  return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
+}
+
+std::string format_rate(double per_second) {
+  if (per_second >= 1e6) return fmt::format("{:.2f}M", per_second * 1e-6);
+  if (per_second >= 1e3) return fmt::format("{:.1f}k", per_second * 1e-3);
+  return fmt::format("{:.0f}", per_second);
 }
 
 }  // namespace cgpo

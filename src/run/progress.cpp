@@ -5,22 +5,9 @@
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 
+#include "cgpo/base/text.hpp"
+
 namespace cgpo {
-
-std::string format_duration(double seconds) {
-  if (!std::isfinite(seconds)) return "?";
-  if (seconds < 10.0) return fmt::format("{:.1f}s", seconds);
-  const auto whole = static_cast<long long>(std::llround(seconds));
-  if (whole < 60) return fmt::format("{}s", whole);
-  if (whole < 3600) return fmt::format("{}m{:02}s", whole / 60, whole % 60);
-  return fmt::format("{}h{:02}m", whole / 3600, whole / 60 % 60);
-}
-
-std::string format_rate(double per_second) {
-  if (per_second >= 1e6) return fmt::format("{:.2f}M", per_second * 1e-6);
-  if (per_second >= 1e3) return fmt::format("{:.1f}k", per_second * 1e-3);
-  return fmt::format("{:.0f}", per_second);
-}
 
 std::string Progress::line(const LogEntry& entry, double steps_per_second) const {
   const IterationReport& report = entry.report;

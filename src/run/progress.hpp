@@ -33,8 +33,4 @@ class Progress {
   bool open_ = false;    // whether the terminal's cursor stands in the line
 };
 
-std::string format_duration(double seconds);  // 42s, 3m05s, 2h07m
-
-std::string format_rate(double per_second);  // 12.3k, 1.25M
-
 }  // namespace cgpo

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/updates/algorithm.hpp"
 
 namespace cgpo {
 

@@ -12,7 +12,7 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
-#include "cgpo/run/version.hpp"
+#include "cgpo/base/version.hpp"
 
 namespace cgpo {
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cgpo/base/tensors.hpp"
-#include "cgpo/run/configuration.hpp"
+#include "cgpo/config/configuration.hpp"
 
 namespace cgpo {
 

@@ -4,17 +4,15 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/base/json.hpp"
+#include "cgpo/updates/report.hpp"
 
 namespace cgpo {
-
-using Json = nlohmann::ordered_json;
 
 struct LogEntry {
   IterationReport report;

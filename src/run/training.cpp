@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "cgpo/base/error.hpp"
-#include "cgpo/run/program_name.hpp"
+#include "cgpo/base/program_name.hpp"
+#include "cgpo/updates/report.hpp"
 
 namespace cgpo {
 namespace {
@@ -23,14 +24,6 @@ double seconds_between(Clock::time_point begin, Clock::time_point end) {
 }
 
 }  // namespace
-
-bool is_feasible(const IterationReport& report) {
-  if (!std::isfinite(report.return_mean) || report.costs.size() != report.limits.size()) return false;
-  for (std::size_t i = 0; i < report.costs.size(); ++i) {
-    if (!(report.costs[i] <= report.limits[i])) return false;
-  }
-  return true;
-}
 
 void load_into(Algorithm& algorithm, const Tensors& tensors, const std::filesystem::path& path) {
   try {

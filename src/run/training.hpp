@@ -11,11 +11,11 @@
 #include <memory>
 #include <optional>
 
-#include "cgpo/algorithms/algorithm.hpp"
 #include "cgpo/run/progress.hpp"
 #include "cgpo/run/run_data.hpp"
 #include "cgpo/run/run_folder.hpp"
 #include "cgpo/run/run_log.hpp"
+#include "cgpo/updates/algorithm.hpp"
 
 namespace cgpo {
 
@@ -57,9 +57,6 @@ class Training {
   std::optional<LogEntry> last_;
   std::optional<double> best_return_;
 };
-
-// All costs within their limits, and nothing of it undefined.
-bool is_feasible(const IterationReport& report);
 
 // Hands a checkpoint to the algorithm; what it throws gets the file's name.
 void load_into(Algorithm& algorithm, const Tensors& tensors, const std::filesystem::path& path);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cgpo/algorithms/diagnosis.hpp"
 #include "cgpo/gradient/products.hpp"
+#include "cgpo/studies/diagnosis.hpp"
 #include "cgpo/studies/stages.hpp"
 
 namespace cgpo {

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "cgpo/algorithms/actor_critic.hpp"
 #include "cgpo/gradient/zeroth_order.hpp"
 #include "cgpo/studies/tick.hpp"
+#include "cgpo/updates/actor_critic.hpp"
 
 namespace cgpo {
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "cgpo/algorithms/registry.hpp"
 #include "cgpo/base/error.hpp"
 
 namespace cgpo {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/algorithms/registry.hpp"
 #include "cgpo/studies/tick.hpp"
 
 namespace cgpo {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <new>
 
-#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/algorithms/registry.hpp"
 #include "cgpo/tasks/registry.hpp"
 
 namespace {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "cgpo/algorithms/registry.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/tasks/registry.hpp"
 

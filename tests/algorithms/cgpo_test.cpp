@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "cgpo/algorithms/evaluation.hpp"
 #include "cgpo/base/error.hpp"
+#include "cgpo/judge/evaluation.hpp"
 #include "cgpo/tasks/registry.hpp"
 
 #include "probe_task.hpp"

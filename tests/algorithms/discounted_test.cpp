@@ -4,9 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cgpo/algorithms/actor_critic.hpp"
 #include "cgpo/algorithms/cgpo.hpp"
+#include "cgpo/algorithms/registry.hpp"
 #include "cgpo/base/error.hpp"
+#include "cgpo/updates/actor_critic.hpp"
 
 #include "probe_task.hpp"
 #include "states.hpp"

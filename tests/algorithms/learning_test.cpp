@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
-#include "cgpo/algorithms/evaluation.hpp"
+#include "cgpo/algorithms/registry.hpp"
+#include "cgpo/judge/evaluation.hpp"
 #include "cgpo/tasks/registry.hpp"
 
 #include "push_task.hpp"

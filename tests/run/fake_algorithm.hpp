@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/updates/algorithm.hpp"
 
 namespace cgpo {
 

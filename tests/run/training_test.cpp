@@ -6,6 +6,7 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
+#include "cgpo/updates/report.hpp"
 
 #include "fake_algorithm.hpp"
 #include "scratch_folder.hpp"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cgpo/base/error.hpp"
-#include "cgpo/run/train_command.hpp"
+#include "cgpo/cli/train_command.hpp"
 #include "cgpo/tasks/registry.hpp"
 
 #include "scratch_folder.hpp"

@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
-#include "cgpo/algorithms/advantage_estimate.hpp"
+#include "cgpo/algorithms/registry.hpp"
 #include "cgpo/studies/estimation_errors.hpp"
 #include "cgpo/studies/gradient_noise.hpp"
 #include "cgpo/studies/gradient_sources.hpp"
 #include "cgpo/studies/summary.hpp"
+#include "cgpo/updates/advantage_estimate.hpp"
 
 #include "small_task.hpp"
 

@@ -1,7 +1,7 @@
 // Function with few and short episodes.
 #pragma once
 
-#include "cgpo/algorithms/algorithm.hpp"
+#include "cgpo/algorithms/registry.hpp"
 #include "cgpo/studies/stages.hpp"
 #include "cgpo/tasks/registry.hpp"
 

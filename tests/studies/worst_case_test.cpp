@@ -4,6 +4,8 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "cgpo/algorithms/registry.hpp"
+
 #include "small_task.hpp"
 
 namespace cgpo {

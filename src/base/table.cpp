@@ -1,0 +1,33 @@
+#include "cgpo/base/table.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace cgpo {
+
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}", row[i], widths[i] + 2);
+    }
+    fmt::print("{}\n", line);
+  }
+}
+
+std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
+  const auto line = [](const std::vector<std::string>& cells) {
+    std::string text = "|";
+    for (const std::string& cell : cells) text += " " + cell + " |";
+    return text + "\n";
+  };
+  std::string text = line(rows.front()) + line(std::vector<std::string>(rows.front().size(), "---"));
+  for (std::size_t i = 1; i < rows.size(); ++i) text += line(rows[i]);
+  return text;
+}
+
+}  // namespace cgpo

@@ -1,0 +1,42 @@
+#include "cgpo/campaign/gnuplot.hpp"
+
+#include <fmt/format.h>
+#include <system_error>
+
+#include "cgpo/base/file.hpp"
+#include "cgpo/campaign/child_runs.hpp"
+
+namespace cgpo {
+
+namespace fs = std::filesystem;
+
+std::string draw_picture(const fs::path& folder, const std::string& name, const std::string& script) {
+  std::error_code ignored;
+  fs::remove(folder / (name + ".svg"), ignored);  // one of older numbers would be worse than none
+  write_file_atomically(folder / (name + ".gnuplot"), script);
+  const fs::path output = folder / (name + ".gnuplot.out");
+  const int code = run_program({"gnuplot", name + ".gnuplot"}, folder, output);
+  if (code == 127) {
+    fs::remove(output, ignored);
+    return fmt::format(
+        "gnuplot is not installed, so '{}' has the curves as CSV only (Debian: apt-get install gnuplot-nox)",
+        folder.string());
+  }
+  if (code != 0) return fmt::format("gnuplot could not draw the curves; what it says is in '{}'", output.string());
+  fs::remove(output, ignored);
+  return "";
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
+  return result + "'";
+}
+
+const std::vector<std::string>& line_colours() {
+  static const std::vector<std::string> colours = {"#1f6fb4", "#d95f02", "#1b9e77", "#7b3294", "#c51b7d",
+                                                   "#8c510a", "#666666", "#e6ab02", "#01665e", "#e31a1c"};
+  return colours;
+}
+
+}  // namespace cgpo

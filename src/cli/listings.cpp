@@ -1,0 +1,153 @@
+#include "cgpo/cli/listings.hpp"
+
+#include <fmt/format.h>
+#include <string>
+#include <vector>
+
+#include "cgpo/algorithms/registry.hpp"
+#include "cgpo/base/json.hpp"
+#include "cgpo/base/table.hpp"
+#include "cgpo/config/value.hpp"
+#include "cgpo/tasks/registry.hpp"
+#include "cgpo/tasks/unconstrained.hpp"
+
+namespace cgpo {
+namespace {
+
+Json describe(const TaskSpec& spec) {
+  Json task;
+  task["name"] = spec.name;
+  task["summary"] = spec.summary;
+  task["observations"] = spec.observations;
+  task["actions"] = spec.actions;
+  task["horizon"] = spec.horizon;
+  task["substeps"] = spec.substeps;
+  task["dt"] = spec.dt;
+  task["costs"] = Json::array();
+  for (const CostSpec& cost : spec.costs) {
+    Json entry;
+    entry["name"] = cost.name;
+    entry["limit"] = cost.limit;
+    entry["standard"] = cost.standard;
+    if (const UnconstrainedCost* free = find_unconstrained_cost(spec.name, cost.name)) {
+      entry["unconstrained"] = {{"mean", free->mean},
+                                {"se", free->se},
+                                {"algorithm", free->algorithm},
+                                {"seeds", free->seeds},
+                                {"steps", free->steps}};
+    }
+    task["costs"].push_back(std::move(entry));
+  }
+  task["differentiable"] = spec.differentiable;
+  return task;
+}
+
+// What an outside simulator is, only itself can say.
+Json describe(const TaskEntry& entry) {
+  Json task;
+  task["name"] = entry.name;
+  task["summary"] = entry.summary;
+  task["needs"] = entry.needs;
+  for (const char* unknown : {"observations", "actions", "horizon", "substeps", "dt"}) task[unknown] = nullptr;
+  task["costs"] = Json::array();
+  task["differentiable"] = false;
+  return task;
+}
+
+std::string describe_options(const TaskEntry& entry) {
+  std::string text;
+  for (const TaskOption& option : entry.options) {
+    const Value standard = std::visit([](const auto& held) { return Value{held}; }, option.standard);
+    text += fmt::format("  task.{} = {}  # {}\n", option.name, format_value(standard), option.help);
+  }
+  return text;
+}
+
+std::string describe_costs(const TaskSpec& spec) {
+  std::string text;
+  for (const CostSpec& cost : spec.costs) {
+    text += fmt::format("{}{} <= {}{}", text.empty() ? "" : ", ", cost.name, cost.limit,
+                        cost.standard ? "" : " (optional)");
+  }
+  return text.empty() ? "none" : text;
+}
+
+// The limit beside what it limits: the paper takes half of what PPO reaches without one.
+std::string describe_unconstrained(const TaskSpec& spec) {
+  std::string text;
+  for (const CostSpec& cost : spec.costs) {
+    const UnconstrainedCost* free = find_unconstrained_cost(spec.name, cost.name);
+    if (free == nullptr) continue;
+    text += fmt::format(
+        "  without a limit {} reaches {} = {:.4g} ± {:.3g} ({} seeds, {:.1f} M steps); "
+        "the limit in use, {}, is {:.0f} % of that\n",
+        free->algorithm, cost.name, free->mean, free->se, free->seeds, 1e-6 * static_cast<double>(free->steps),
+        cost.limit, 100.0 * cost.limit / free->mean);
+  }
+  return text;
+}
+
+}  // namespace
+
+int tasks_command(bool json) {
+  if (json) {
+    Json result;
+    result["tasks"] = Json::array();
+    for (const TaskEntry& entry : task_registry())
+      result["tasks"].push_back(entry.needs.empty() ? describe(make_task_by_name(entry.name)->spec())
+                                                    : describe(entry));
+    fmt::print("{}\n", result.dump());
+    return 0;
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"task", "observations", "actions", "horizon", "substeps", "dt", "derivatives", "costs and limits"}};
+  std::string notes;
+  for (const TaskEntry& entry : task_registry()) {
+    if (!entry.needs.empty()) {
+      rows.push_back({entry.name, "?", "?", "?", "?", "?", "no", "as the simulator says"});
+      notes += fmt::format("\n{}: {}\n{}", entry.name, entry.summary, describe_options(entry));
+      continue;
+    }
+    const std::shared_ptr<const Task> task = make_task_by_name(entry.name);
+    const TaskSpec& spec = task->spec();
+    rows.push_back({spec.name, std::to_string(spec.observations), std::to_string(spec.actions),
+                    std::to_string(spec.horizon), std::to_string(spec.substeps),
+                    spec.dt > 0.0 ? fmt::format("{}", spec.dt) : "-", spec.differentiable ? "yes" : "no",
+                    describe_costs(spec)});
+    notes += fmt::format("\n{}: {}\n", spec.name, spec.summary);
+    notes += describe_unconstrained(spec);
+    for (const auto& [key, value] : spec.defaults) notes += fmt::format("  {} = {}\n", key, value);
+    notes += describe_options(entry);
+  }
+  print_table(rows);
+  fmt::print("{}", notes);
+  return 0;
+}
+
+int algorithms_command(bool json) {
+  if (json) {
+    Json result;
+    result["algorithms"] = Json::array();
+    for (const AlgorithmEntry& entry : algorithm_registry()) {
+      Json algorithm;
+      algorithm["name"] = entry.name;
+      algorithm["summary"] = entry.summary;
+      result["algorithms"].push_back(std::move(algorithm));
+    }
+    fmt::print("{}\n", result.dump());
+    return 0;
+  }
+  std::vector<std::vector<std::string>> rows = {{"algorithm", "what it does"}};
+  std::string notes;
+  for (const AlgorithmEntry& entry : algorithm_registry()) {
+    rows.push_back({entry.name, entry.summary});
+    if (entry.defaults.empty()) continue;
+    notes += fmt::format("\n{} sets\n", entry.name);
+    for (const auto& [key, value] : entry.defaults) notes += fmt::format("  {} = {}\n", key, value);
+  }
+  print_table(rows);
+  fmt::print("{}", notes);
+  return 0;
+}
+
+}  // namespace cgpo

@@ -1,0 +1,78 @@
+// What a run is: task, algorithm, seed and every setting, from what the user said to the file that repeats the run.
+//
+// Later ones win: the program's defaults, the task's own (TaskSpec::defaults), the preset, the algorithm's own
+// (AlgorithmEntry::defaults), the --config file, --set.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cgpo/config/value.hpp"
+#include "cgpo/tasks/options.hpp"
+#include "cgpo/tasks/task.hpp"
+#include "cgpo/updates/settings.hpp"
+
+namespace cgpo {
+
+struct Configuration {
+  std::string task;  // `task.name` in a file, since `task` is the section of its options
+  std::string algorithm = "cgpo";
+  std::string preset = "best";
+  std::string init;  // folder of the run whose policy was the first; empty: none
+  std::uint64_t seed = 0;
+  Settings settings;  // with the task's horizon, costs and limits filled in
+  TaskOptions task_options;
+};
+
+// What the user asked for. The named ones are those of the command line, and win over the same keys of the file.
+struct ConfigurationRequest {
+  std::optional<std::string> task;
+  std::optional<std::string> algorithm;
+  std::optional<std::string> preset;
+  std::optional<std::string> init;
+  std::optional<std::int64_t> seed;
+  std::vector<Assignment> file;
+  std::vector<Assignment> sets;
+};
+
+// Throws UserError for whatever is wrong with the request: an unknown name, a value of the wrong type or out of range,
+// settings that contradict each other.
+Configuration resolve_configuration(const ConfigurationRequest& request);
+
+// Other options of the same task, for a policy that is trained already. UserError for any other key.
+void change_task_options(const std::vector<Assignment>& sets, Configuration& configuration);
+
+// The task with its options.
+std::shared_ptr<const Task> make_task(const Configuration& configuration);
+
+// Key by key, as text.
+struct ConfigurationLine {
+  std::string key;
+  std::string value;  // as TOML
+  std::string help;
+};
+std::vector<ConfigurationLine> configuration_lines(const Configuration& configuration);
+
+// As TOML, with a comment for each key. resolve_configuration gives the same configuration back.
+std::string write_configuration(const Configuration& configuration);
+
+// Of a file that write_configuration wrote.
+Configuration read_configuration(const std::filesystem::path& path);
+
+// A key on which two configurations differ.
+struct SettingDifference {
+  std::string key;
+  std::string before;
+  std::string after;
+};
+std::vector<SettingDifference> differences(const Configuration& before, const Configuration& after);
+
+// The stored configuration of a run that goes on. What the request says again must be the same, but for `iterations`,
+// which may change; throws UserError, naming the key, if anything else does.
+Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request);
+
+}  // namespace cgpo

@@ -1,0 +1,73 @@
+// What an evaluation says: return and costs with their uncertainty, and whether the limits hold.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cgpo/base/json.hpp"
+#include "cgpo/config/value.hpp"
+#include "cgpo/judge/evaluation.hpp"
+#include "cgpo/updates/spread.hpp"
+
+namespace cgpo {
+
+struct Estimate {
+  double mean = 0.0;
+  double se = 0.0;         // standard error of the mean; NaN: unknown
+  double quantile = 1.96;  // half the width of the 95 % confidence interval, in standard errors
+
+  double low() const { return mean - quantile * se; }
+  double high() const { return mean + quantile * se; }
+};
+
+// Without samples all is NaN. lattice: as in Evaluation.
+Estimate estimate_mean(const std::vector<double>& samples, int lattice = 0);
+
+enum class Verdict { kHolds, kTooClose, kExceeded };  // the limit lies above, inside, below the confidence interval
+
+struct CostReport {
+  std::string name;
+  Estimate estimate;
+  double limit = 0.0;
+  Spread spread = {};  // over the episodes
+
+  Verdict verdict() const;
+};
+
+struct EvaluationReport {
+  int episodes = 0;  // that did not diverge
+  int diverged = 0;
+  Estimate return_optimised;
+  Estimate return_paper;
+  std::vector<CostReport> costs;
+  double episode_length = 0.0;
+  bool feasible = false;  // every cost's mean is within its limit
+};
+
+EvaluationReport summarise(const Evaluation& evaluation, const Constraints& constraints);
+
+const char* verdict_word(Verdict verdict);
+std::string verdict_sentence(const CostReport& cost);
+std::string overall_sentence(const EvaluationReport& report);
+Json to_json(const EvaluationReport& report);
+std::string to_text(const EvaluationReport& report);  // several lines
+
+struct EvaluationRequest {
+  std::string run;
+  int episodes = 4096;
+  std::string checkpoint = "last";  // or "best"
+  bool deterministic = false;
+  std::optional<std::int64_t> seed;  // the run's own unless given
+  std::string engine;                // own or mujoco, whatever the run was trained on; empty: the run's own
+  int substeps = 0;  // physics steps of an environment step; 0: the run's, or the other engine's standard
+  std::vector<Assignment> task_sets = {};  // options of the task that differ from the run's
+  bool explain = false;                    // also say what looks wrong
+  int threads = 1;
+  bool json = false;
+};
+
+int eval_command(const EvaluationRequest& request);
+
+}  // namespace cgpo

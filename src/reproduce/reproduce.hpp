@@ -1,0 +1,106 @@
+// `cgpo reproduce`: the tables and figures of the paper, and some beyond it, each by one command.
+//
+// A reproduction is a list of pieces and a report on their results. Pieces are small: each one's result is kept in the
+// folder as soon as it is there, so a command that was stopped goes on with the next piece. To add one, write a
+// function that returns a Reproduction, in a file of its own, and name it in reproductions().
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cgpo/base/json.hpp"
+#include "cgpo/base/thread_pool.hpp"
+#include "cgpo/studies/tick.hpp"
+
+namespace cgpo {
+
+struct ReproduceOptions {
+  std::string name;
+  bool quick = false;              // a reduced version, in minutes
+  std::optional<std::string> out;  // runs/reproduce-NAME
+  std::optional<int> seeds;        // 5, or 2 if quick
+  int threads = 1;
+  int jobs = 1;  // trainings at a time
+  bool json = false;
+};
+
+// What a reproduction is told.
+struct ReproduceContext {
+  bool quick = false;
+  int seeds = 5;
+  int threads = 1;
+  int jobs = 1;
+  std::filesystem::path folder;
+  ThreadPool* pool = nullptr;
+};
+
+struct Piece {
+  std::string name;                 // names its file, too
+  std::function<double()> seconds;  // that it will take, from a measured piece of the work
+  std::function<Json(const Tick& tick)> make;
+  // false: it keeps its work by itself (a comparison), and is asked every time. A result with "failed" true is never
+  // kept.
+  bool kept = true;
+};
+using PieceResults = std::map<std::string, Json>;
+
+struct TextFile {
+  std::string name;
+  std::string content;
+};
+
+struct ReproductionReport {
+  std::string text;  // Markdown, without the title
+  Json results;
+  std::vector<TextFile> data;      // that the pictures are drawn from
+  std::vector<TextFile> pictures;  // names without ending, and scripts that draw NAME.svg
+};
+
+struct ReproductionPlan {
+  Json settings;  // all that the numbers depend on; a folder of others is refused
+  std::vector<Piece> pieces;
+  std::vector<std::string> adopted;  // folders that may have been made before, by `compare`
+  bool seeded = true;                // false: all trainings have seed 0, whatever --seeds says
+  std::function<ReproductionReport(const PieceResults&)> report;
+};
+
+struct Reproduction {
+  std::string name;
+  std::string summary;
+  std::function<ReproductionPlan(const ReproduceContext&)> plan;
+};
+
+const std::vector<Reproduction>& reproductions();
+
+// Exit code: 0 done, 1 a training failed, 128 + the signal's number if one ended it early.
+int reproduce_command(const ReproduceOptions& options);
+
+// One of them in this folder; the options' name and folder are not looked at. Throws UserError, and Stopped.
+struct ReproduceOutcome {
+  int code = 0;
+  std::string text;  // Markdown
+  Json json;
+};
+ReproduceOutcome reproduce_one(const Reproduction& reproduction, const ReproduceOptions& options,
+                               const std::filesystem::path& folder);
+
+// Thrown by a tick, and by pieces of their own accord, when a signal asks to stop.
+struct Stopped {
+  int signal = 0;
+};
+
+// One file each: reproduce_NAME.cpp.
+Reproduction errors_reproduction();
+Reproduction fobg_reproduction();
+Reproduction gradients_reproduction();
+Reproduction horizon_reproduction();
+Reproduction radius_reproduction();
+Reproduction sensitivity_reproduction();
+Reproduction table1_reproduction();
+Reproduction world_model_reproduction();
+
+}  // namespace cgpo

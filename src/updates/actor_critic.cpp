@@ -1,0 +1,209 @@
+#include "cgpo/updates/actor_critic.hpp"
+
+#include <algorithm>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/gradient/targets.hpp"
+#include "cgpo/updates/contact_shares.hpp"
+#include "cgpo/updates/spread.hpp"
+
+namespace cgpo {
+
+int resolve_horizon(const Task& task, const Settings& settings) {
+  return settings.horizon > 0 ? settings.horizon : task.spec().horizon;
+}
+
+HorizonRule horizon_rule(const Settings& settings) {
+  return {settings.finite_horizon ? settings.gradient.discount : settings.discount, settings.finite_horizon};
+}
+
+IterationReport report_of(const ActorCritic<float>& parts, const BatchStatistics& statistics, int iteration,
+                          std::int64_t steps) {
+  constexpr int kContactSamples = 256;  // states: a millisecond, and a standard error of 3 % at most
+  IterationReport report;
+  report.iteration = iteration;
+  report.steps = steps;
+  report.return_mean = statistics.mean[0];
+  report.return_se = statistics.standard_error[0];
+  report.return_paper = statistics.return_paper;
+  report.costs.assign(statistics.mean.begin() + 1, statistics.mean.end());
+  report.costs_se.assign(statistics.standard_error.begin() + 1, statistics.standard_error.end());
+  report.limits = parts.constraints.limits;
+  report.episode_length = statistics.episode_length;
+  report.diverged = statistics.diverged;
+  for (std::size_t i = 0; i < report.limits.size(); ++i) {
+    const Spread spread = spread_over_episodes(episode_sums(parts.batch, static_cast<int>(i) + 1), report.limits[i]);
+    report.costs_low.push_back(spread.low);
+    report.costs_high.push_back(spread.high);
+    report.violation_rates.push_back(spread.over);
+  }
+  if (const auto contact = sample_contact(*parts.context.task, parts.batch, kContactSamples)) {
+    report.contact_share = contact->any;
+  }
+  return report;
+}
+
+template <class Real>
+ActorCritic<Real>::ActorCritic(const AlgorithmContext& context_in, Keep keep)
+    : context(context_in),
+      constraints(resolve_constraints(*context.task, context.settings)),
+      horizon(resolve_horizon(*context.task, context.settings)),
+      simulator(make_simulator<Real>(context.task, constraints.costs, context.settings.kernel.backend)),
+      policy(context.task->spec().observations, context.settings.policy.hidden, context.task->spec().actions,
+             context.settings.policy.learn_std),
+      parameters(static_cast<std::size_t>(policy.parameter_count())),
+      normaliser(context.task->spec().observations),
+      batch(*simulator, context.settings.environments, horizon, context.settings.kernel.block, keep) {
+  policy.initialise(parameters, context.seed, context.settings.policy.initial_std,
+                    context.settings.policy.last_layer_scale);
+  const int observations = context.task->spec().observations;
+  for (int k = 0; k < signals(); ++k) {
+    critics.emplace_back(observations, context.settings.critic.hidden, horizon);
+    critics.back().initialise(context.seed, static_cast<std::uint32_t>(k));
+  }
+  memory_.resize(static_cast<std::size_t>(signals()));
+  for (CriticMemory& memory : memory_) {
+    for (const auto& block : batch.blocks) {
+      memory.values.emplace_back(static_cast<std::size_t>((horizon + 1) * block.lanes()));
+      memory.targets.emplace_back(static_cast<std::size_t>(horizon * block.lanes()));
+    }
+    memory.workspace = std::make_unique<CriticWorkspace<Real>>(critics.front().mlp(), context.settings.critic.batch);
+  }
+}
+
+template <class Real>
+void ActorCritic<Real>::warm_up_normaliser() {
+  const EpisodeKey key{.seed = context.seed, .reset = Purpose::kWarmupReset, .noise = Purpose::kWarmupNoise};
+  collect(*simulator, actor(), key, /*deterministic=*/false, *context.pool, batch);
+  normaliser.update(batch.moments());
+}
+
+template <class Real>
+void ActorCritic<Real>::collect_episodes(int iteration) {
+  const EpisodeKey key{.seed = context.seed, .iteration = static_cast<std::uint32_t>(iteration)};
+  collect(*simulator, actor(), key, /*deterministic=*/false, *context.pool, batch);
+}
+
+template <class Real>
+void ActorCritic<Real>::update_normaliser() {
+  const InputScale before = normaliser.scale();
+  normaliser.update(batch.moments());
+  policy.fold_input_change(parameters, before, normaliser.scale());
+  for (Critic<Real>& critic : critics) critic.fold_input_change(before, normaliser.scale());
+}
+
+template <class Real>
+std::vector<FitReport> ActorCritic<Real>::fit_critics(int iteration, const SlopeSource<Real>& slopes) {
+  return fit_critics_to(
+      [this](int k) -> const auto& { return lambda_targets(k); }, context.settings.finite_horizon, iteration, slopes);
+}
+
+template <class Real>
+std::vector<FitReport> ActorCritic<Real>::fit_critics_to(const TargetsOfSignal& targets, bool timed, int iteration,
+                                                         const SlopeSource<Real>& slopes) {
+  // One table of inputs for all critics: sample t·N + environment.
+  table_.resize(context.task->spec().observations + 1, horizon * batch.environments);
+  context.pool->run(static_cast<int>(batch.blocks.size()), [&](int b) {
+    const auto& block = batch.blocks[static_cast<std::size_t>(b)];
+    for (int t = 0; t < block.simulated; ++t) {
+      table_.write(t * batch.environments + block.environments.begin, block.inputs.view().from_column(block.column(t)),
+                   block.lanes(), timed ? critics.front().time_feature(t) : Real(0));
+    }
+  });
+  std::vector<FitReport> reports(static_cast<std::size_t>(signals()));
+  context.pool->run(
+      signals(), [&](int k) { reports[static_cast<std::size_t>(k)] = fit_critic(k, targets(k), iteration, slopes); });
+  return reports;
+}
+
+template <class Real>
+const std::vector<AlignedVector<Real>>& ActorCritic<Real>::lambda_targets(int k) {
+  const CriticSettings& settings = context.settings.critic;
+  const Critic<Real>& critic = critics[static_cast<std::size_t>(k)];
+  CriticMemory& memory = memory_[static_cast<std::size_t>(k)];
+  const ReturnOptions options{settings.targets == CriticTargets::kWindow ? context.settings.window : 0, settings.lambda,
+                              horizon_rule(context.settings)};
+  for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
+    const auto& block = batch.blocks[b];
+    // V(s_0) is in no target, and V(s_T) is not if T is the end.
+    const int last = std::min(block.simulated, options.horizon.ends_at_horizon ? block.horizon - 1 : block.horizon);
+    for (int t = 1; t <= last; ++t) {
+      critic.value(block.inputs.view().from_column(block.column(t)), options.horizon.critic_time(t),
+                   memory.values[b].data() + block.column(t), block.lanes(), *memory.workspace);
+    }
+    lambda_returns<Real>(block, k, simulator->stops_at_end(k), options, memory.values[b], memory.targets[b]);
+  }
+  return memory.targets;
+}
+
+template <class Real>
+FitReport ActorCritic<Real>::fit_critic(int k, const std::vector<AlignedVector<Real>>& targets, int iteration,
+                                        const SlopeSource<Real>& slopes) {
+  const CriticSettings& settings = context.settings.critic;
+  Critic<Real>& critic = critics[static_cast<std::size_t>(k)];
+  CriticMemory& memory = memory_[static_cast<std::size_t>(k)];
+  const bool stops = simulator->stops_at_end(k);
+  memory.all_targets.resize(static_cast<std::size_t>(table_.samples()));
+  memory.chosen.clear();
+  for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
+    const auto& block = batch.blocks[b];
+    for (int t = 0; t < block.simulated; ++t) {
+      for (int lane = 0; lane < block.lanes(); ++lane) {
+        if (!counts(block, stops, t, lane)) continue;
+        const int sample = t * batch.environments + block.environments.begin + lane;
+        memory.all_targets[static_cast<std::size_t>(sample)] =
+            targets[b][static_cast<std::size_t>(block.column(t) + lane)];
+        memory.chosen.push_back(static_cast<std::uint32_t>(sample));
+      }
+    }
+  }
+  if (memory.chosen.empty()) return {};  // every environment diverged
+  const FitSamples<Real> samples{table_, memory.all_targets, memory.chosen};
+  critic.rescale_to(samples);
+  SlopeLoss<Real>* slope_loss = nullptr;
+  if (slopes.slopes != nullptr) {
+    if (memory.slopes == nullptr)
+      memory.slopes = std::make_unique<SlopeTargets<Real>>(*slopes.simulator, settings.batch);
+    memory.slopes->set(*slopes.batch, *slopes.slopes, k, memory.chosen, normaliser, settings.sobolev);
+    slope_loss = memory.slopes.get();
+  }
+  return critic.fit(samples, {settings.steps, settings.batch, settings.learning_rate},
+                    {context.seed, static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(k)},
+                    *memory.workspace, slope_loss);
+}
+
+void add_fits(const std::vector<FitReport>& fits, IterationReport& report) {
+  for (const FitReport& fit : fits) {
+    report.critic_losses.push_back(fit.loss);
+    report.critic_explained.push_back(fit.explained_variance);
+  }
+}
+
+void fit_critics(ActorCritic<float>& parts, FirstOrderGradient<float>& gradient, int iteration,
+                 IterationReport& report) {
+  SlopeSource<float> slopes;
+  if (parts.context.settings.critic.sobolev > 0.0) {
+    slopes = {parts.simulator.get(), &parts.batch,
+              &gradient.state_slopes(parts.batch, parts.actor(), parts.critics, *parts.context.pool)};
+  }
+  add_fits(parts.fit_critics(iteration, slopes), report);
+}
+
+template <class Real>
+void ActorCritic<Real>::save(Tensors& tensors) const {
+  policy.save(tensors, "policy", parameters);
+  normaliser.save(tensors, "normaliser");
+  for (std::size_t k = 0; k < critics.size(); ++k) critics[k].save(tensors, fmt::format("critic{}", k));
+}
+
+template <class Real>
+void ActorCritic<Real>::load(const Tensors& tensors) {
+  policy.load(tensors, "policy", parameters);
+  normaliser.load(tensors, "normaliser");
+  for (std::size_t k = 0; k < critics.size(); ++k) critics[k].load(tensors, fmt::format("critic{}", k));
+}
+
+template struct ActorCritic<float>;
+template struct ActorCritic<double>;
+
+}  // namespace cgpo

@@ -1,0 +1,34 @@
+// A page about a run while it trains, on this machine alone.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "cgpo/config/configuration.hpp"
+
+namespace cgpo {
+
+// Serves three addresses on 127.0.0.1, for reading only: the page at /, the log's new lines at /log?from=N, and the
+// policies kept so far at /replay. It reads the run's folder as anyone may, so training does not know of it.
+class LiveView {
+ public:
+  static constexpr int kUsualPort = 8765;
+
+  // Takes the port, 0: any that is free. Throws UserError if another program has it.
+  explicit LiveView(int port);
+  ~LiveView();
+  LiveView(const LiveView&) = delete;
+  LiveView& operator=(const LiveView&) = delete;
+
+  std::string address() const;
+  // From now on requests are answered.
+  void begin(const std::filesystem::path& folder, const Configuration& configuration);
+  // Training is over: gives a page that is open the time to read the end.
+  void finish();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace cgpo

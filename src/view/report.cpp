@@ -1,0 +1,337 @@
+#include "cgpo/view/report.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/base/file.hpp"
+#include "cgpo/base/program_name.hpp"
+#include "cgpo/base/version.hpp"
+#include "cgpo/judge/curves.hpp"
+#include "cgpo/judge/evaluation_report.hpp"
+#include "cgpo/page/page.hpp"
+#include "cgpo/view/replay.hpp"
+
+namespace cgpo {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string now_in_words() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  char text[64];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc);
+  return text;
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+std::size_t count_lines(const std::string& text) {
+  const auto ends = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  return ends + (text.empty() || text.back() == '\n' ? 0 : 1);
+}
+
+// What is odd about a run, in sentences.
+void add_notes(ReportedRun& run) {
+  const int iterations = run.configuration.settings.iterations;
+  const std::size_t lines = is_there(run.paths.log()) ? count_lines(read_file(run.paths.log())) : 0;
+  if (run.log.empty()) run.notes.emplace_back("There is no iteration in the log yet.");
+  if (lines > run.log.size()) {
+    run.notes.push_back(
+        fmt::format("The log cannot be read from line {} on; what follows is left out.", run.log.size() + 1));
+  }
+  if (!run.log.empty() && run.log.size() < static_cast<std::size_t>(iterations)) {
+    run.notes.push_back(fmt::format("{} of {} iterations are done.", run.log.size(), iterations));
+  }
+  std::int64_t diverged = 0;
+  int undefined = 0;
+  for (const LogEntry& entry : run.log) {
+    diverged += entry.report.diverged;
+    undefined += std::isfinite(entry.report.return_mean) ? 0 : 1;
+  }
+  if (undefined > 0) {
+    run.notes.push_back(fmt::format("In {} iteration{} the return is not a number; the curves have gaps there.",
+                                    undefined, undefined == 1 ? "" : "s"));
+  }
+  if (diverged > 0) {
+    run.notes.push_back(fmt::format("{} episode{} diverged and {} left out of all means.", diverged,
+                                    diverged == 1 ? "" : "s", diverged == 1 ? "is" : "are"));
+  }
+  if (!run.log.empty() && !run.log.back().report.warning.empty()) {
+    run.notes.push_back(fmt::format("The last iteration warns: {}.", run.log.back().report.warning));
+  }
+}
+
+// Keys in which groups differ, so that their labels tell them apart.
+std::string label_of(const std::vector<ReportedRun>& runs, const std::vector<RunGroup>& groups, std::size_t index) {
+  const Configuration& own = runs[groups[index].runs.front()].configuration;
+  std::set<std::string> keys;
+  bool shares_algorithm = false;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Configuration& other = runs[groups[i].runs.front()].configuration;
+    if (i == index || other.algorithm != own.algorithm) continue;
+    shares_algorithm = true;
+    for (const SettingDifference& difference : differences(other, own)) {
+      if (difference.key != "seed" && difference.key != "init") keys.insert(difference.key);
+    }
+  }
+  std::string label = own.algorithm;
+  if (!shares_algorithm) return label;
+  if (keys.contains("preset")) return fmt::format("{} ({})", label, own.preset);
+  constexpr std::size_t kNamed = 3;
+  std::size_t named = 0;
+  for (const ConfigurationLine& line : configuration_lines(own)) {
+    if (keys.contains(line.key) && named++ < kNamed) label += fmt::format(", {} = {}", line.key, line.value);
+  }
+  if (named > kNamed) label += ", …";
+  return label;
+}
+
+Json evaluation_json(const ReportedRun& run, const PageOptions& options, ThreadPool& pool) {
+  const Tensors checkpoint = read_checkpoint(run.paths.checkpoint(), run.configuration);
+  const AlgorithmContext context{make_task(run.configuration), run.configuration.settings,
+                                 options.seed ? static_cast<std::uint64_t>(*options.seed) : run.configuration.seed,
+                                 &pool};
+  const EvaluationReport report = summarise(evaluate(context, checkpoint, options.episodes, /*deterministic=*/false),
+                                            resolve_constraints(*context.task, run.configuration.settings));
+  Json result = to_json(report);
+  result["sentence"] = overall_sentence(report);
+  for (std::size_t i = 0; i < report.costs.size(); ++i) {
+    Json& cost = result["costs"][i];
+    cost["interval"] = {report.costs[i].estimate.low(), report.costs[i].estimate.high()};
+    cost["sentence"] = verdict_sentence(report.costs[i]);
+  }
+  result["return"]["interval"] = {report.return_optimised.low(), report.return_optimised.high()};
+  return result;
+}
+
+// A run whose checkpoint cannot be used still has curves: the sentence takes the place of the numbers.
+template <class Make>
+Json or_problem(Make&& make) {
+  try {
+    return make();
+  } catch (const UserError& error) {
+    return {{"problem", error.what()}};
+  }
+}
+
+Json run_json(const ReportedRun& run) {
+  const Configuration& configuration = run.configuration;
+  Json result;
+  result["folder"] = run.paths.folder.string();
+  result["algorithm"] = configuration.algorithm;
+  result["seed"] = configuration.seed;
+  result["iterations"] = run.log.size();
+  result["planned"] = configuration.settings.iterations;
+  result["steps"] = run.log.empty() ? 0 : run.log.back().report.steps;
+  result["seconds"] = run.log.empty() ? Json(0.0) : page_number(run.log.back().seconds);
+  std::string version = is_there(run.paths.version()) ? read_file(run.paths.version()) : "unknown";
+  while (!version.empty() && version.back() == '\n') version.pop_back();
+  result["version"] = version;
+  result["notes"] = run.notes;
+  return result;
+}
+
+Json configuration_json(const std::vector<ReportedRun>& runs, const std::vector<RunGroup>& groups) {
+  std::vector<std::vector<ConfigurationLine>> lines;
+  for (const RunGroup& group : groups) lines.push_back(configuration_lines(runs[group.runs.front()].configuration));
+  Json table = Json::array();
+  for (const ConfigurationLine& line : lines.front()) {
+    Json row = {{"key", line.key}, {"help", line.help}, {"values", Json::array()}};
+    for (const auto& other : lines) {
+      const auto same = std::find_if(other.begin(), other.end(), [&](const auto& l) { return l.key == line.key; });
+      row["values"].push_back(same == other.end() ? Json(nullptr) : Json(same->value));
+    }
+    table.push_back(std::move(row));
+  }
+  return table;
+}
+
+Json group_json(const std::vector<ReportedRun>& runs, const RunGroup& group) {
+  const Settings& settings = runs[group.runs.front()].configuration.settings;
+  Json result;
+  result["label"] = group.label;
+  result["runs"] = group.runs;
+  result["costs"] = Json::array();
+  for (std::size_t i = 0; i < settings.costs.size(); ++i) {
+    result["costs"].push_back({{"name", settings.costs[i]}, {"limit", page_number(settings.limits[i])}});
+  }
+  std::vector<std::vector<LogEntry>> logs;
+  for (const std::size_t run : group.runs) logs.push_back(runs[run].log);
+  result["curves"] = curves_json(logs, settings.costs);
+  return result;
+}
+
+void check_together(const std::vector<ReportedRun>& runs) {
+  std::set<fs::path> places;
+  for (const ReportedRun& run : runs) {
+    if (run.configuration.task != runs.front().configuration.task) {
+      throw UserError("'{}' is a run of task {} and '{}' one of {}: a report shows one task; make one of each",
+                      runs.front().paths.folder.string(), runs.front().configuration.task, run.paths.folder.string(),
+                      run.configuration.task);
+    }
+    if (!places.insert(fs::weakly_canonical(run.paths.folder)).second) {
+      throw UserError("'{}' is named twice", run.paths.folder.string());
+    }
+  }
+}
+
+// The folder of a comparison stands for its runs.
+std::vector<fs::path> run_folders(const std::vector<std::string>& names) {
+  std::vector<fs::path> folders;
+  for (const std::string& name : names) {
+    const fs::path folder = name;
+    if (is_there(RunPaths{folder}.config()) || !is_there(folder / "comparison.json")) {
+      folders.push_back(folder);
+      continue;
+    }
+    std::vector<fs::path> found;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (is_there(RunPaths{entry.path()}.config())) found.push_back(entry.path());
+    }
+    std::sort(found.begin(), found.end());
+    folders.insert(folders.end(), found.begin(), found.end());
+  }
+  return folders;
+}
+
+std::string title_of(const Json& data) {
+  return fmt::format("{}: {}", data.at("task").get<std::string>(), data.at("heading").get<std::string>());
+}
+
+Json summary_json(const Json& data, const fs::path& out, std::size_t bytes) {
+  Json summary;
+  summary["out"] = out.string();
+  summary["bytes"] = bytes;
+  summary["task"] = data.at("task");
+  summary["groups"] = Json::array();
+  for (const Json& group : data.at("groups")) {
+    summary["groups"].push_back({{"label", group.at("label")}, {"runs", group.at("runs")}});
+  }
+  summary["runs"] = data.at("runs");
+  return summary;
+}
+
+}  // namespace
+
+ReportedRun read_run(const fs::path& folder) {
+  ReportedRun run;
+  run.paths = find_run(folder);
+  run.configuration = read_configuration(run.paths.config());
+  run.log = read_log(run.paths.log());
+  add_notes(run);
+  return run;
+}
+
+std::vector<RunGroup> group_runs(const std::vector<ReportedRun>& runs) {
+  std::vector<RunGroup> groups;
+  const auto same = [](const Configuration& a, const Configuration& b) {
+    const std::vector<SettingDifference> found = differences(a, b);
+    return std::all_of(found.begin(), found.end(), [](const auto& difference) { return difference.key == "seed"; });
+  };
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const RunGroup& g) {
+      return same(runs[g.runs.front()].configuration, runs[i].configuration);
+    });
+    if (group == groups.end()) {
+      groups.push_back({"", {i}});
+    } else {
+      group->runs.push_back(i);
+    }
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) groups[i].label = label_of(runs, groups, i);
+  return groups;
+}
+
+Json page_data(const std::vector<ReportedRun>& runs, const PageOptions& options, ThreadPool& pool) {
+  check(!runs.empty(), "a page shows at least one run");
+  const std::vector<RunGroup> groups = group_runs(runs);
+  const std::shared_ptr<const Task> task = make_task(runs.front().configuration);
+  Json data;
+  data["program"] = kVersion;
+  data["command"] = command_words();
+  data["made"] = now_in_words();
+  data["task"] = runs.front().configuration.task;
+  data["summary"] = task->spec().summary;
+  std::vector<std::string> labels;
+  for (const RunGroup& group : groups) labels.push_back(group.label);
+  data["heading"] = fmt::format("{}", fmt::join(labels, " and "));
+  data["live"] = options.live;
+  data["curves"] = options.curves;
+  data["episodes"] = options.episodes;
+  data["groups"] = Json::array();
+  for (const RunGroup& group : groups) data["groups"].push_back(group_json(runs, group));
+  data["runs"] = Json::array();
+  for (const ReportedRun& run : runs) {
+    Json entry = run_json(run);
+    if (options.episodes > 0) {
+      entry["evaluation"] = or_problem([&] { return evaluation_json(run, options, pool); });
+    }
+    data["runs"].push_back(std::move(entry));
+  }
+  for (const RunGroup& group : groups) {
+    if (options.replays == 0) break;
+    const ReportedRun& run = runs[group.runs.front()];
+    data["runs"][group.runs.front()]["replay"] = or_problem([&] {
+      return replay_json(run.paths, run.configuration,
+                         {.episodes = options.replays, .noise = options.noise, .seed = options.seed}, pool);
+    });
+  }
+  data["configuration"] = configuration_json(runs, groups);
+  return data;
+}
+
+std::string page_from(const Json& data) {
+  const auto has_robot = [](const Json& run) {
+    return run.contains("replay") && run.at("replay").value("kind", "") == "robot";
+  };
+  const Json& runs = data.at("runs");
+  const bool robot = data.value("live", false) || std::any_of(runs.begin(), runs.end(), has_robot);
+  // Names need not be UTF-8; JSON is.
+  return make_page(title_of(data), data.dump(-1, ' ', false, Json::error_handler_t::replace), robot);
+}
+
+int report_command(const ReportRequest& request) {
+  std::vector<ReportedRun> runs;
+  for (const fs::path& folder : run_folders(request.runs)) runs.push_back(read_run(folder));
+  if (runs.empty()) throw UserError("there is no run in '{}'", request.runs.front());
+  check_together(runs);
+  const fs::path out = request.out        ? fs::path(*request.out)
+                       : runs.size() == 1 ? runs.front().paths.folder / "report.html"
+                                          : fs::path("report.html");
+  ThreadPool pool(request.threads);
+  if (request.options.episodes > 0) {
+    fmt::print(stderr, "evaluating {} polic{} on {} episodes each …\n", runs.size(), runs.size() == 1 ? "y" : "ies",
+               request.options.episodes);
+  }
+  const Json data = page_data(runs, request.options, pool);
+  const std::string page = page_from(data);
+  write_file_atomically(out, page);
+  if (request.json) {
+    Json summary = summary_json(data, out, page.size());
+    for (Json& run : summary["runs"]) run.erase("replay");
+    fmt::print("{}\n", summary.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return 0;
+  }
+  for (const Json& run : data.at("runs")) {
+    if (!run.contains("evaluation")) continue;
+    const Json& evaluation = run.at("evaluation");
+    fmt::print("{}: {}\n", run.at("folder").get<std::string>(),
+               evaluation.value(evaluation.contains("problem") ? "problem" : "sentence", ""));
+  }
+  fmt::print("report  {} ({:.1f} MiB; opens in any browser, without a network)\n", out.string(),
+             static_cast<double>(page.size()) / (1024.0 * 1024.0));
+  return 0;
+}
+
+}  // namespace cgpo

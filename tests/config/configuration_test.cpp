@@ -1,0 +1,223 @@
+#include "cgpo/config/configuration.hpp"
+
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/base/file.hpp"
+#include "cgpo/config/keys.hpp"
+
+#include "scratch_folder.hpp"
+
+namespace cgpo {
+namespace {
+
+ConfigurationRequest request_for(const std::vector<std::string>& sets, const std::string& file = "") {
+  ConfigurationRequest request;
+  request.task = "function";
+  request.file = parse_document(file, "f.toml");
+  for (const std::string& text : sets) request.sets.push_back(parse_assignment(text));
+  return request;
+}
+
+Settings resolve(const std::vector<std::string>& sets, const std::string& file = "") {
+  return resolve_configuration(request_for(sets, file)).settings;
+}
+
+TEST(Configuration, FillsInWhatTheTaskKnows) {
+  const Settings settings = resolve({});
+  EXPECT_EQ(settings.horizon, 100);
+  EXPECT_EQ(settings.costs, std::vector<std::string>{"height"});
+  EXPECT_EQ(settings.limits, std::vector<double>{8.0});
+}
+
+TEST(Configuration, LaterSourcesWin) {
+  const std::string file = "iterations = 7\n[radius]\ninitial = 2e-3\n";
+  EXPECT_EQ(resolve({}).iterations, 100);                           // the task's
+  EXPECT_EQ(resolve({}, file).iterations, 7);                       // the file's
+  EXPECT_EQ(resolve({"iterations=9"}, file).iterations, 9);         // --set
+  EXPECT_EQ(resolve({"iterations=9"}, file).radius.initial, 2e-3);  // what --set leaves alone stays
+  EXPECT_EQ(resolve({"iterations=9", "iterations=11"}).iterations, 11);
+}
+
+TEST(Configuration, PaperPresetStandsBetweenTaskAndFile) {
+  ConfigurationRequest request = request_for({}, "critic.batch = 32\n");
+  request.preset = "paper";
+  const Settings settings = resolve_configuration(request).settings;
+  EXPECT_FALSE(settings.critic.fit_first);
+  EXPECT_EQ(settings.radius.cutoff, 0.0);
+  EXPECT_EQ(settings.radius.margin, 0.0);
+  EXPECT_EQ(settings.critic.batch, 32);
+}
+
+TEST(Configuration, EveryPresetIsValid) {
+  for (const char* preset : {"best", "paper"}) {
+    ConfigurationRequest request = request_for({});
+    request.preset = preset;
+    EXPECT_NO_THROW(resolve_configuration(request)) << preset;
+  }
+}
+
+TEST(Configuration, SetTakesTomlAndBareWords) {
+  EXPECT_EQ(resolve({"radius.test=fixed"}).radius.test, RadiusTest::kFixed);
+  EXPECT_EQ(resolve({"radius.test=\"fixed\""}).radius.test, RadiusTest::kFixed);
+  EXPECT_EQ(resolve({"policy.hidden=[8, 4]"}).policy.hidden, (std::vector<int>{8, 4}));
+  EXPECT_EQ(resolve({"limits=[inf]"}).limits, std::vector<double>{std::numeric_limits<double>::infinity()});
+  EXPECT_EQ(resolve({"limits=7"}).limits, std::vector<double>{7.0});  // a list of one
+  EXPECT_EQ(resolve({"costs=height"}).costs, std::vector<std::string>{"height"});
+  EXPECT_EQ(resolve({"policy.learn_std=true"}).policy.learn_std, true);
+  EXPECT_EQ(resolve({"kernel.backend=interpreter"}).kernel.backend, Backend::kInterpreter);
+}
+
+TEST(Configuration, TaskOptionsAreKeysToo) {
+  const Configuration configuration = resolve_configuration(request_for({"task.start_width=2"}));
+  EXPECT_EQ(configuration.task_options.number("start_width"), 2.0);
+}
+
+// The file that a run writes gives the same run back: each key is moved off its default first.
+TEST(Configuration, RoundTripsThroughItsFile) {
+  ConfigurationRequest request = request_for({"iterations=3",
+                                              "environments=5",
+                                              "horizon=40",
+                                              "window=7",
+                                              "limits=[7.1]",
+                                              "policy.hidden=[3, 2]",
+                                              "policy.initial_std=0.1234567890123456",
+                                              "policy.learn_std=true",
+                                              "policy.last_layer_scale=0.5",
+                                              "critic.hidden=[9]",
+                                              "critic.learning_rate=3e-4",
+                                              "critic.steps=11",
+                                              "critic.batch=13",
+                                              "critic.lambda=0.3333333333333333",
+                                              "critic.targets=episode",
+                                              "critic.fit_first=false",
+                                              "radius.initial=0.1",
+                                              "radius.lower=1e-7",
+                                              "radius.upper=5",
+                                              "radius.shrink=0.7",
+                                              "radius.grow=1.7",
+                                              "radius.eta_low=0.1",
+                                              "radius.eta_high=0.2",
+                                              "radius.test=fixed",
+                                              "radius.metric=euclid",
+                                              "radius.damping=0.7",
+                                              "radius.rows=77",
+                                              "radius.debias=false",
+                                              "radius.margin=0.01",
+                                              "radius.margin_se=2",
+                                              "radius.retreat=4",
+                                              "radius.margin_miss=0.5",
+                                              "radius.chance_se=3.0",
+                                              "radius.certainty=3",
+                                              "radius.sidestep=true",
+                                              "radius.cutoff=0.5",
+                                              "gradient.source=zobg",
+                                              "gradient.baseline=step",
+                                              "gradient.discount=0.9",
+                                              "discount=0.5",
+                                              "finite_horizon=false",
+                                              "update.learning_rate=1e-5",
+                                              "update.anneal=true",
+                                              "update.passes=3",
+                                              "update.batch=99",
+                                              "update.clip=0.3",
+                                              "update.kl=0.5",
+                                              "update.entropy=0.25",
+                                              "update.max_norm=2",
+                                              "update.advantages=raw",
+                                              "update.damping=0.3",
+                                              "update.states=5",
+                                              "update.conjugate=7",
+                                              "update.backtracks=3",
+                                              "dual.optimiser=adam",
+                                              "dual.learning_rate=0.7",
+                                              "dual.initial=0.5",
+                                              "dual.upper=3",
+                                              "dual.penalty=6",
+                                              "dual.penalty_growth=0.5",
+                                              "dual.penalty_upper=7",
+                                              "bptt.window=3",
+                                              "pdo.step=natural",
+                                              "cpo.kappa=one",
+                                              "world.states=model",
+                                              "world.correction=true",
+                                              "world.hidden=[9]",
+                                              "world.first_scale=2",
+                                              "world.members=2",
+                                              "world.minibatches=33",
+                                              "world.first_fit=2",
+                                              "world.batch=31",
+                                              "world.learning_rate=0.5",
+                                              "world.held_out=0.25",
+                                              "world.check_every=3",
+                                              "world.patience=2",
+                                              "world.buffer=1234",
+                                              "kernel.backend=interpreter",
+                                              "kernel.block=17",
+                                              "snapshots=2",
+                                              "task.start_width=0.3"});
+  request.seed = 9'007'199'254'740'993;  // beyond what a double holds
+  request.init = "runs/a \"quoted\" name";
+  const Configuration configuration = resolve_configuration(request);
+  const std::string text = write_configuration(configuration);
+
+  ConfigurationRequest again;
+  again.file = parse_document(text, "config.toml");
+  const Configuration back = resolve_configuration(again);
+  EXPECT_EQ(write_configuration(back), text);
+  EXPECT_EQ(back.seed, 9'007'199'254'740'993U);
+  EXPECT_EQ(back.init, configuration.init);
+  const Settings standard;
+  for (const Key& key : settings_keys()) {
+    EXPECT_EQ(format_value(key.get(back.settings)), format_value(key.get(configuration.settings))) << key.name;
+    if (key.name != "costs") {
+      EXPECT_NE(format_value(key.get(back.settings)), format_value(key.get(standard))) << key.name << " was not tried";
+    }
+  }
+}
+
+TEST(Configuration, EveryKeyHasHelpInTheFile) {
+  const std::string text = write_configuration(resolve_configuration(request_for({})));
+  for (const Key& key : settings_keys()) EXPECT_NE(text.find(key.help), std::string::npos) << key.name;
+}
+
+class Continued : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    write_file_atomically(stored_,
+                          write_configuration(resolve_configuration(request_for({"iterations=5", "window=4"}))));
+  }
+  ScratchFolder folder_;
+  const std::filesystem::path stored_ = folder_ / "config.toml";
+};
+
+TEST_F(Continued, KeepsWhatWasStored) {
+  ConfigurationRequest request;
+  EXPECT_EQ(continue_configuration(stored_, request).settings.window, 4);
+  request = request_for({"window=4"});  // saying the same again is no conflict
+  EXPECT_EQ(continue_configuration(stored_, request).settings.window, 4);
+}
+
+TEST_F(Continued, MayChangeTheIterations) {
+  EXPECT_EQ(continue_configuration(stored_, request_for({"iterations=50"})).settings.iterations, 50);
+}
+
+TEST_F(Continued, RefusesAnythingElseByName) {
+  const auto message = [&](const ConfigurationRequest& request) -> std::string {
+    try {
+      continue_configuration(stored_, request);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  EXPECT_NE(message(request_for({"window=5"})).find("window is 4"), std::string::npos);
+  ConfigurationRequest other_seed = request_for({});
+  other_seed.seed = 3;
+  EXPECT_NE(message(other_seed).find("seed is 0"), std::string::npos);
+  EXPECT_NE(message(request_for({"task.start_width=1"})).find("task.start_width is 0.1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cgpo

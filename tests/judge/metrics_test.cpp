@@ -1,0 +1,167 @@
+// Curves small enough that every metric can be read off by hand.
+#include "cgpo/judge/metrics.hpp"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+
+namespace cgpo {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// A point an iteration, 100 steps each.
+std::vector<LogEntry> curve(const std::vector<double>& returns, const std::vector<double>& costs, double limit) {
+  std::vector<LogEntry> log;
+  for (std::size_t i = 0; i < returns.size(); ++i) {
+    LogEntry entry;
+    entry.report.iteration = static_cast<int>(i);
+    entry.report.steps = 100 * (static_cast<std::int64_t>(i) + 1);
+    entry.report.return_mean = returns[i];
+    entry.report.costs = {costs[i]};
+    entry.report.limits = {limit};
+    log.push_back(entry);
+  }
+  return log;
+}
+
+std::vector<double> all(std::size_t count, double value) { return std::vector<double>(count, value); }
+
+// Ten points: a window of 1; a range of 100, so a tolerance of 5.
+TEST(Convergence, FlatStartSatisfiesThePaperAndNotTheStrictForm) {
+  const auto log = curve({0, 1, 30, 60, 90, 97, 100, 99, 98, 100}, all(10, 1.0), 2.0);
+  const RunMetrics metrics = measure(log);
+  EXPECT_EQ(metrics.convergence_paper, 100);   // 0 → 1 is flat
+  EXPECT_EQ(metrics.convergence_strict, 600);  // 97: within 5 of the best, 100, and of its successor
+}
+
+TEST(Convergence, WindowIsAShareOfTheIterationsAndMayBeCutOnlyForThePaper) {
+  const auto log = curve({0, 20, 40, 60, 80, 99, 60, 100, 100, 100}, all(10, 1.0), 2.0);
+  EXPECT_EQ(measure(log).convergence_paper, 800);
+  EXPECT_EQ(measure(log).convergence_strict, 800);
+  MetricSettings wide;
+  wide.window = 0.3;  // three points: of the three at the end, none has as many behind it
+  EXPECT_EQ(measure(log, wide).convergence_paper, 800);
+  EXPECT_EQ(measure(log, wide).convergence_strict, std::nullopt);
+  wide.window = 0.2;
+  EXPECT_EQ(measure(log, wide).convergence_strict, 800);
+}
+
+TEST(Convergence, ThresholdAndDistanceFromTheBest) {
+  const auto log = curve({0, 50, 80, 84, 92, 94, 100, 100, 100, 100}, all(10, 1.0), 2.0);
+  MetricSettings settings;
+  EXPECT_EQ(measure(log).convergence_paper, 300);   // 80 → 84
+  EXPECT_EQ(measure(log).convergence_strict, 700);  // 92 and 94 are more than 5 below 100
+  settings.near_best = 0.1;
+  EXPECT_EQ(measure(log, settings).convergence_strict, 500);  // 92 → 94
+  settings.threshold = 0.01;
+  EXPECT_EQ(measure(log, settings).convergence_paper, 700);
+  settings.near_best = 1.0;
+  settings.threshold = 0.05;
+  EXPECT_EQ(measure(log, settings).convergence_strict, 300);
+}
+
+TEST(Convergence, PointMustBeFeasibleButThoseBehindItNeedNot) {
+  const auto log = curve({0, 100, 100, 100, 100, 50, 50, 50, 50, 0}, {0, 3, 3, 2, 3, 1, 1, 1, 1, 1}, 2.0);
+  EXPECT_EQ(measure(log).convergence_paper, 400);  // a cost equal to its limit is within it
+  EXPECT_EQ(measure(log).convergence_strict, 400);
+  EXPECT_EQ(measure(curve({0, 100, 100, 100, 100, 50, 50, 50, 50, 0}, {0, 3, 3, 3, 3, 1, 1, 1, 1, 1}, 2.0))
+                .convergence_strict,
+            600);  // 100 was never feasible, so 50 is the best
+}
+
+TEST(Convergence, NeverFeasible) {
+  const RunMetrics metrics = measure(curve(all(10, 1.0), all(10, 3.0), 2.0));
+  EXPECT_EQ(metrics.convergence_paper, std::nullopt);
+  EXPECT_EQ(metrics.convergence_strict, std::nullopt);
+  EXPECT_EQ(metrics.violations_critical, 1.0);
+  EXPECT_EQ(metrics.violations_whole, 1.0);
+}
+
+TEST(Convergence, SinglePointAndNone) {
+  EXPECT_EQ(measure(curve({1}, {1}, 2.0)).convergence_paper, 100);  // nothing follows, nothing contradicts
+  EXPECT_EQ(measure(curve({1}, {1}, 2.0)).convergence_strict, std::nullopt);
+  EXPECT_EQ(measure(curve({1}, {3}, 2.0)).convergence_paper, std::nullopt);
+  const RunMetrics none = measure({});
+  EXPECT_EQ(none.convergence_paper, std::nullopt);
+  EXPECT_EQ(none.violations_whole, std::nullopt);
+}
+
+TEST(Convergence, ConstantCurve) {
+  const RunMetrics metrics = measure(curve(all(20, 7.0), all(20, 1.0), 2.0));
+  EXPECT_EQ(metrics.convergence_paper, 100);
+  EXPECT_EQ(metrics.convergence_strict, 100);
+  EXPECT_EQ(metrics.violations_critical, std::nullopt);  // 1 is not above 2 − 0.2
+  EXPECT_EQ(metrics.violations_whole, 0.0);
+}
+
+TEST(Convergence, NotANumberIsNeitherFeasibleNorNear) {
+  EXPECT_EQ(measure(curve({kNan, kNan}, {1, 1}, 2.0)).convergence_paper, std::nullopt);
+  EXPECT_EQ(measure(curve({5, kNan, 5, 5}, {1, 1, 1, 1}, 2.0)).convergence_paper, 300);
+  EXPECT_EQ(measure(curve({5, 5, 5, 5}, {kNan, 1, 1, 1}, 2.0)).convergence_strict, 200);
+}
+
+// Limit 200: critical above 180, a violation above 202.
+TEST(Violations, CriticalAreaAndWholeRun) {
+  const auto log = curve(all(8, 0.0), {0, 180, 181, 200, 202, 203, 300, 100}, 200.0);
+  const RunMetrics metrics = measure(log);
+  EXPECT_DOUBLE_EQ(*metrics.violations_critical, 2.0 / 5.0);
+  EXPECT_DOUBLE_EQ(*metrics.violations_whole, 2.0 / 8.0);
+  MetricSettings settings;
+  settings.margin = 0.0;
+  settings.radius = 0.2;
+  EXPECT_DOUBLE_EQ(*measure(log, settings).violations_critical, 3.0 / 6.0);
+}
+
+TEST(Violations, NegativeAndSmallLimits) {
+  // −50: critical above −55, a violation above −49.5.
+  EXPECT_DOUBLE_EQ(*measure(curve(all(4, 0.0), {-60, -54, -49.6, -49.4}, -50.0)).violations_critical, 1.0 / 3.0);
+  // 0 is measured in units of 1: critical above −0.1, a violation above 0.01.
+  EXPECT_DOUBLE_EQ(*measure(curve(all(4, 0.0), {-0.2, -0.05, 0.005, 0.02}, 0.0)).violations_critical, 1.0 / 3.0);
+}
+
+TEST(Violations, NotANumberIsAViolation) {
+  EXPECT_DOUBLE_EQ(*measure(curve(all(2, 0.0), {kNan, 1}, 200.0)).violations_whole, 0.5);
+}
+
+TEST(Violations, WithoutALimitThereAreNone) {
+  const RunMetrics metrics = measure(curve(all(3, 0.0), {1, 2, 3}, kInfinity));
+  EXPECT_EQ(metrics.violations_whole, std::nullopt);
+  EXPECT_EQ(metrics.convergence_paper, 100);
+}
+
+TEST(Violations, AnyOfSeveralCostsCounts) {
+  auto log = curve(all(3, 0.0), {1, 3, 1}, 2.0);
+  const std::vector<double> second = {1, 1, 30};
+  for (std::size_t i = 0; i < 3; ++i) {
+    log[i].report.costs.push_back(second[i]);
+    log[i].report.limits.push_back(20.0);
+  }
+  EXPECT_DOUBLE_EQ(*measure(log).violations_whole, 2.0 / 3.0);
+  EXPECT_DOUBLE_EQ(*measure(log).violations_critical, 1.0);
+}
+
+TEST(SeedMeans, StudentsInterval) {
+  const SeedMean two = mean_over_seeds(std::vector<double>{1.0, 3.0});
+  EXPECT_DOUBLE_EQ(two.mean, 2.0);
+  EXPECT_NEAR(*two.half_width, 12.7062, 1e-9);  // standard error 1
+  const SeedMean one = mean_over_seeds(std::vector<double>{4.0, kNan});
+  EXPECT_EQ(one.count, 1);
+  EXPECT_DOUBLE_EQ(one.mean, 4.0);
+  EXPECT_FALSE(one.half_width.has_value());
+  EXPECT_TRUE(std::isnan(mean_over_seeds({}).mean));
+  // 41 values with standard error 1: t's quantile for 40 degrees of freedom, which tables give as 2.0211.
+  std::vector<double> many = {0.0};
+  for (int i = 0; i < 20; ++i) many.insert(many.end(), {-std::sqrt(41.0), std::sqrt(41.0)});
+  EXPECT_NEAR(*mean_over_seeds(many).half_width, 2.0211, 2e-4);
+}
+
+TEST(MetricSettings, AreNamedInOneSentence) {
+  EXPECT_EQ(describe(MetricSettings()),
+            "window = 10 % of the iterations, threshold = 5 % of the run's range of returns, near_best = 5 % of the "
+            "run's range of returns, radius = 10 % of max(|b|, 1), margin = 1 % of max(|b|, 1)");
+}
+
+}  // namespace
+}  // namespace cgpo

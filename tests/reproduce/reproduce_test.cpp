@@ -1,0 +1,223 @@
+// Pieces are kept, and a command that was stopped goes on with the next one.
+#include "cgpo/reproduce/reproduce.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/base/file.hpp"
+#include "cgpo/campaign/gnuplot.hpp"
+
+#include "scratch_folder.hpp"
+
+namespace cgpo {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Three pieces that count how often they are made.
+struct Probe {
+  std::vector<int> made = std::vector<int>(3, 0);
+  int stop_at = -1;  // the piece that is interrupted
+  int fails = -1;    // the one that says of itself that it failed
+  int setting = 7;
+  bool seeded = true;
+
+  Reproduction reproduction() {
+    return {"probe", "three pieces", [this](const ReproduceContext& context) {
+              ReproductionPlan plan;
+              plan.settings["setting"] = setting;
+              plan.settings["nested"]["quick"] = context.quick;
+              plan.adopted = {"taken"};
+              plan.seeded = seeded;
+              for (int i = 0; i < 3; ++i) {
+                plan.pieces.push_back({"piece-" + std::to_string(i), [] { return 0.0; },
+                                       [this, i](const Tick& tick) {
+                                         if (i == stop_at) throw Stopped{2};
+                                         tick(0.5);
+                                         ++made[static_cast<std::size_t>(i)];
+                                         Json json;
+                                         json["value"] = 10 * i;
+                                         json["missing"] = std::nan("");
+                                         json["failed"] = i == fails;
+                                         return json;
+                                       }});
+              }
+              plan.report = [](const PieceResults& results) {
+                ReproductionReport report;
+                int sum = 0;
+                for (const auto& [name, result] : results) {
+                  sum += result["value"].get<int>();
+                  EXPECT_TRUE(result["missing"].is_null());  // in memory as on the disk
+                }
+                report.text = "sum " + std::to_string(sum) + "\n";
+                report.results["sum"] = sum;
+                report.data.push_back({"numbers.csv", "x\n1\n"});
+                return report;
+              };
+              return plan;
+            }};
+  }
+};
+
+class Reproduce : public ::testing::Test {
+ protected:
+  std::string message(Probe& probe, const ReproduceOptions& options = {}) {
+    try {
+      reproduce_one(probe.reproduction(), options, folder());
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  fs::path folder() const { return scratch_.path() / "out"; }
+  ScratchFolder scratch_;
+};
+
+TEST_F(Reproduce, GoesOnWithThePieceThatWasInterrupted) {
+  Probe probe;
+  probe.stop_at = 1;
+  EXPECT_THROW(reproduce_one(probe.reproduction(), {}, folder()), Stopped);
+  EXPECT_FALSE(fs::exists(folder() / "probe.md"));  // nothing half-written
+  probe.stop_at = -1;
+  const ReproduceOutcome outcome = reproduce_one(probe.reproduction(), {}, folder());
+  EXPECT_EQ(probe.made, (std::vector<int>{1, 1, 1}));
+  EXPECT_EQ(outcome.json["results"]["sum"], 30);
+  EXPECT_THAT(outcome.text, HasSubstr("sum 30"));
+  EXPECT_EQ(read_file(folder() / "probe.md"), outcome.text);
+  EXPECT_EQ(read_file(folder() / "numbers.csv"), "x\n1\n");
+
+  // A piece that is damaged is made again, alone.
+  std::ofstream(folder() / "pieces" / "piece-2.json") << "{\"seconds\": 1, \"resu";
+  reproduce_one(probe.reproduction(), {}, folder());
+  EXPECT_EQ(probe.made, (std::vector<int>{1, 1, 2}));
+}
+
+TEST_F(Reproduce, RefusesAFolderOfOtherSettings) {
+  Probe probe;
+  EXPECT_EQ(message(probe), "");
+  probe.setting = 8;
+  EXPECT_THAT(message(probe), HasSubstr("settings.setting is 7 there, not 8"));
+  probe.setting = 7;
+  ReproduceOptions options;
+  options.seeds = 3;
+  EXPECT_THAT(message(probe, options), HasSubstr("seeds is 5 there, not 3"));
+  EXPECT_EQ(probe.made, (std::vector<int>{1, 1, 1}));
+}
+
+TEST_F(Reproduce, MakesAPieceAgainThatFailed) {
+  Probe probe;
+  probe.fails = 1;
+  EXPECT_EQ(reproduce_one(probe.reproduction(), {}, folder()).code, 1);
+  probe.fails = -1;
+  EXPECT_EQ(reproduce_one(probe.reproduction(), {}, folder()).code, 0);
+  EXPECT_EQ(probe.made, (std::vector<int>{1, 2, 1}));
+}
+
+TEST_F(Reproduce, SeedsCountForNothingWhereAllTrainingsHaveSeedZero) {
+  Probe probe;
+  EXPECT_THAT(reproduce_one(probe.reproduction(), {}, folder()).text, HasSubstr("reproduce probe --seeds 5`"));
+  probe.seeded = false;  // a folder from when they were written down is still its own
+  ReproduceOptions options;
+  options.seeds = 3;
+  EXPECT_THAT(reproduce_one(probe.reproduction(), options, folder()).text, HasSubstr("reproduce probe`"));
+  EXPECT_EQ(probe.made, (std::vector<int>{1, 1, 1}));
+}
+
+TEST_F(Reproduce, TakesUpWhatItNamesAndRefusesOtherFiles) {
+  Probe probe;
+  fs::create_directories(folder() / "taken");
+  EXPECT_EQ(message(probe), "");
+  fs::remove_all(folder());
+  fs::create_directories(folder() / "mine");
+  EXPECT_THAT(message(probe), HasSubstr("holds other files"));
+  EXPECT_FALSE(fs::exists(folder() / "reproduce.json"));
+}
+
+// With every task of the registry in it, also those that are nothing without an option.
+TEST(Reproductions, AllCanBePlanned) {
+  const ScratchFolder scratch;
+  ThreadPool pool(1);
+  for (const Reproduction& reproduction : reproductions()) {
+    for (const bool quick : {false, true}) {
+      ReproduceContext context;
+      context.quick = quick;
+      context.folder = scratch.path();
+      context.pool = &pool;
+      ASSERT_NO_THROW(EXPECT_FALSE(reproduction.plan(context).pieces.empty())) << reproduction.name;
+    }
+  }
+}
+
+// A quick plan, and the same numbers for all of its pieces.
+struct MadeUp {
+  MadeUp(const Reproduction& reproduction, const fs::path& folder, const Json& result) {
+    ReproduceContext context;
+    context.quick = true;
+    context.seeds = 2;
+    context.folder = folder;
+    context.pool = &pool;
+    plan = reproduction.plan(context);
+    for (const Piece& piece : plan.pieces) results[piece.name] = result;
+  }
+  ThreadPool pool{1};
+  ReproductionPlan plan;
+  PieceResults results;
+};
+
+TEST(Reproductions, ErrorsReportsSizesMediansAndWhatAbeForesees) {
+  const ScratchFolder scratch;
+  const Json piece = {{"shac", {0.1, 0.2, 0.6}},     {"bptt", {1.0, nullptr, 3.0}},       {"abe", {0.5, 0.5, 2.0}},
+                      {"change", {-3.0, 1.0, -2.0}}, {"abe_predicted", {-1.5, 0.5, 2.0}}, {"diverged", 4}};
+  const MadeUp errors(errors_reproduction(), scratch.path(), piece);
+  const ReproductionReport report = errors.plan.report(errors.results);
+  EXPECT_THAT(report.text,
+              HasSubstr("| halfcheetah | 0.5 | 25 | 2 ± 1 | 0.2 (0.3) | 2 (2) | 0.5 (1) | — (—) | 0.5 |\n"));
+  EXPECT_THAT(report.text, HasSubstr("Updates: 10, each from episodes of its own: 64."));
+  EXPECT_THAT(report.text, HasSubstr("one training each, seed 0"));
+  ASSERT_EQ(report.pictures.size(), 1U);
+  EXPECT_EQ(report.pictures[0].name, "errors");
+  EXPECT_THAT(report.pictures[0].content, HasSubstr("set output 'errors.svg'"));
+  EXPECT_THAT(report.pictures[0].content, HasSubstr("'errors-halfcheetah-0.5.csv'"));
+  ASSERT_EQ(report.results.size(), 16U);
+  EXPECT_EQ(report.results[0]["change"], piece["change"]);
+  EXPECT_EQ(report.results[0]["abe_predicted"], piece["abe_predicted"]);
+  EXPECT_EQ(report.results[0]["diverged"], 4);
+  EXPECT_TRUE(report.results[0]["shac_predicted"].is_null());  // a piece from before it was written down
+}
+
+TEST(Reproductions, FobgReportsEachKindAndLinksPicturesThatAreThere) {
+  const ScratchFolder scratch;
+  MadeUp fobg(fobg_reproduction(), scratch.path(),
+              {{"first", {0.01, 0.03}}, {"zeroth", {4.0, 2.0}}, {"zeroth_elsewhere", {0.5, nullptr}}});
+  fobg.results["T-10-length-0.005"]["zeroth"] = {7.0, 9.0};
+  for (const char* task : {"training-function", "training-cartpole"})
+    fobg.results[task] = {{"comparison", {{"task", task}}}};
+  const ReproductionReport report = fobg.plan.report(fobg.results);
+  EXPECT_THAT(report.text, HasSubstr("| 0.005 | mean ± deviation | 3 ± 1.41 | 8 ± 1.41 | 3 ± 1.41 |\n"));
+  EXPECT_THAT(report.text, HasSubstr("|  | paper | 1.630 ± 11.76 | 22.56 ± 132.8 | 202.4 ± 291.1 |\n"));
+  EXPECT_THAT(report.text, HasSubstr("The limit is 8 at every T"));
+  EXPECT_THAT(report.text, Not(HasSubstr("curves.svg")));  // none was drawn
+  ASSERT_EQ(report.pictures.size(), 1U);
+  EXPECT_EQ(report.pictures[0].name, "fobg");
+  EXPECT_THAT(report.pictures[0].content, HasSubstr("set output 'fobg.svg'"));
+  fs::create_directories(scratch.path() / "training-function");
+  std::ofstream(scratch.path() / "training-function" / "curves.svg") << "<svg/>";
+  EXPECT_THAT(fobg.plan.report(fobg.results).text, HasSubstr("![function](training-function/curves.svg)"));
+}
+
+TEST(Pictures, EachHasAFileForWhatGnuplotSays) {
+  const ScratchFolder scratch;
+  const std::string trouble = draw_picture(scratch.path(), "first", "no such command\n");
+  if (trouble.find("not installed") != std::string::npos) GTEST_SKIP() << trouble;
+  EXPECT_THAT(draw_picture(scratch.path(), "second", "this neither\n"), HasSubstr("second.gnuplot.out"));
+  EXPECT_THAT(read_file(scratch.path() / "first.gnuplot.out"), HasSubstr("no such command"));
+  EXPECT_THAT(read_file(scratch.path() / "second.gnuplot.out"), HasSubstr("this neither"));
+}
+
+}  // namespace
+}  // namespace cgpo
