@@ -118,7 +118,7 @@ void check_that_they_can_begin(const std::vector<Variant>& variants, const Compa
     if (fs::exists(RunPaths{paths.folder / run_name(variant.label, configuration.seed)}.config(), ignored)) continue;
     if (!find_task(configuration.task).needs.empty()) continue;
     find_algorithm(configuration.algorithm)
-        .make({make_task(configuration), configuration.settings, configuration.seed, &pool});
+        .make(context_of(configuration, pool));
   }
 }
 

@@ -87,8 +87,7 @@ double training_steps_per_second(const std::string& task, const std::string& alg
   Configuration configuration = resolve_configuration(request);
   configuration.settings.kernel.backend = backend;
   ThreadPool pool(threads);
-  const auto algorithm = find_algorithm(configuration.algorithm)
-                             .make({make_task(configuration), configuration.settings, configuration.seed, &pool});
+  const auto algorithm = find_algorithm(configuration.algorithm).make(context_of(configuration, pool));
   std::int64_t steps = algorithm->iterate().steps;
   const std::int64_t first = steps;
   const auto start = TimingClock::now();
@@ -110,7 +109,7 @@ WindowTiming time_windows(const std::string& task, Backend backend, int threads)
   configuration.settings.environments = kPeerEnvironments;
   configuration.settings.horizon = kPeerWindow;
   ThreadPool pool(threads);
-  ActorCritic<float> parts({make_task(configuration), configuration.settings, configuration.seed, &pool});
+  ActorCritic<float> parts(context_of(configuration, pool));
   FirstOrderGradient<float> gradient(*parts.simulator, parts.policy, parts.batch, /*window=*/0);
   parts.warm_up_normaliser();
   const auto per_second = [](auto call) {
@@ -142,7 +141,7 @@ ModelTiming time_model(const std::string& task, int threads) {
   request.algorithm = "mb-cgpo";
   const Configuration configuration = resolve_configuration(request);
   ThreadPool pool(threads);
-  ActorCritic<float> parts({make_task(configuration), configuration.settings, configuration.seed, &pool});
+  ActorCritic<float> parts(context_of(configuration, pool));
   parts.warm_up_normaliser();
   WorldModel<float> model(transition_shape(*parts.context.task, parts.constraints.costs), configuration.settings.world);
   model.initialise(configuration.seed);

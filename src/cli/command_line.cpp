@@ -184,7 +184,7 @@ Command add_check(CLI::App& root) {
         ConfigurationRequest request;
         if (!arguments->task.empty()) request.task = arguments->task;
         add_file_and_sets(request, "", arguments->sets);
-        const std::shared_ptr<const Task> task = make_task(resolve_configuration(request));
+        const std::shared_ptr<const Task> task = task_of(resolve_configuration(request));
         const DerivativeCheck check =
             check_derivatives(task, arguments->states, arguments->window, static_cast<std::uint64_t>(arguments->seed));
         const bool agree = check.max_relative_error <= kDerivativeTolerance;

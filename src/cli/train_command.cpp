@@ -154,7 +154,7 @@ int start_run(const TrainRequest& request, const fs::path& folder, LiveView* liv
 
   // All that can be refused is refused before anything is written.
   ThreadPool pool(request.threads);
-  const std::shared_ptr<const Task> task = make_task(configuration);
+  const std::shared_ptr<const Task> task = task_of(configuration);
   report_unsupported(*task, request);
   std::unique_ptr<Algorithm> algorithm = make_algorithm(configuration, task, pool);
   if (!configuration.init.empty()) start_from(*algorithm, configuration);
@@ -171,7 +171,7 @@ int resume_run(const TrainRequest& request, const fs::path& folder, LiveView* li
   const bool changed = !differences(read_configuration(lock.paths().config()), configuration).empty();
 
   ThreadPool pool(request.threads);
-  const std::shared_ptr<const Task> task = make_task(configuration);
+  const std::shared_ptr<const Task> task = task_of(configuration);
   Training training = Training::resume(make_algorithm(configuration, task, pool), configuration, lock);
   const int iterations = configuration.settings.iterations;
   if (iterations < training.iteration()) {

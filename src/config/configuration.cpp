@@ -195,7 +195,7 @@ Configuration resolve_configuration(const ConfigurationRequest& request) {
   for (const Assignment& assignment : assignments) {
     if (is_task_option(assignment)) assign_task_option(assignment, configuration.task_options);
   }
-  const std::shared_ptr<const Task> task = make_task(configuration);
+  const std::shared_ptr<const Task> task = configuration.made = entry.make(configuration.task_options);
 
   Settings& settings = configuration.settings;
   const auto assign_all = [&](const auto& pairs, const std::string& origin) {
@@ -227,10 +227,16 @@ void change_task_options(const std::vector<Assignment>& sets, Configuration& con
     }
     assign_task_option(assignment, configuration.task_options);
   }
+  if (!sets.empty()) configuration.made = nullptr;  // it had the options of before
 }
 
-std::shared_ptr<const Task> make_task(const Configuration& configuration) {
-  return find_task(configuration.task).make(configuration.task_options);
+std::shared_ptr<const Task> task_of(const Configuration& configuration) {
+  return configuration.made != nullptr ? configuration.made
+                                       : find_task(configuration.task).make(configuration.task_options);
+}
+
+AlgorithmContext context_of(const Configuration& configuration, ThreadPool& pool) {
+  return {task_of(configuration), configuration.settings, configuration.seed, &pool};
 }
 
 std::string write_configuration(const Configuration& configuration) {

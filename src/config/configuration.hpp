@@ -14,7 +14,7 @@
 #include "cgpo/config/value.hpp"
 #include "cgpo/tasks/options.hpp"
 #include "cgpo/tasks/task.hpp"
-#include "cgpo/updates/settings.hpp"
+#include "cgpo/updates/algorithm.hpp"
 
 namespace cgpo {
 
@@ -26,6 +26,7 @@ struct Configuration {
   std::uint64_t seed = 0;
   Settings settings;  // with the task's horizon, costs and limits filled in
   TaskOptions task_options;
+  std::shared_ptr<const Task> made;  // the task with these options; null: they have changed, and it is yet to be made
 };
 
 // What the user asked for. The named ones are those of the command line, and win over the same keys of the file.
@@ -46,8 +47,11 @@ Configuration resolve_configuration(const ConfigurationRequest& request);
 // Other options of the same task, for a policy that is trained already. UserError for any other key.
 void change_task_options(const std::vector<Assignment>& sets, Configuration& configuration);
 
-// The task with its options.
-std::shared_ptr<const Task> make_task(const Configuration& configuration);
+// The task with its options. It is made once: a simulator outside may take seconds to start.
+std::shared_ptr<const Task> task_of(const Configuration& configuration);
+
+// What an algorithm of this configuration starts from; `pool` must outlive it.
+AlgorithmContext context_of(const Configuration& configuration, ThreadPool& pool);
 
 // Key by key, as text.
 struct ConfigurationLine {

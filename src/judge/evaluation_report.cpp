@@ -160,6 +160,7 @@ void change_engine(const EvaluationRequest& request, Configuration& configuratio
     configuration.task_options.set("substeps", static_cast<double>(request.substeps));
     configuration.task_options.set("dt", 0.0);
   }
+  configuration.made = nullptr;
 }
 
 // What differs from the task that the policy was trained on.
@@ -187,7 +188,7 @@ int eval_command(const EvaluationRequest& request) {
   change_engine(request, configuration);
   change_task_options(request.task_sets, configuration);
   ThreadPool pool(request.threads);
-  const AlgorithmContext context{make_task(configuration), configuration.settings,
+  const AlgorithmContext context{task_of(configuration), configuration.settings,
                                  request.seed ? static_cast<std::uint64_t>(*request.seed) : configuration.seed, &pool};
   const auto begin = std::chrono::steady_clock::now();
   const auto with_checkpoint = [&](auto&& use) {

@@ -36,10 +36,6 @@ Configuration study_configuration(const std::string& task, const std::vector<std
   return resolve_configuration(request);
 }
 
-AlgorithmContext context_of(const Configuration& configuration, ThreadPool& pool) {
-  return {make_task(configuration), configuration.settings, configuration.seed, &pool};
-}
-
 double seconds_of(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();

@@ -17,7 +17,6 @@ namespace cgpo {
 // Of a task with these KEY=VALUE settings.
 Configuration study_configuration(const std::string& task, const std::vector<std::string>& sets,
                                   const std::string& algorithm = "cgpo", const std::string& preset = "best");
-AlgorithmContext context_of(const Configuration& configuration, ThreadPool& pool);
 
 double seconds_of(const std::function<void()>& work);
 // Of one iteration, after one that is not timed.

@@ -279,7 +279,7 @@ std::vector<KeptPolicy> find_policies(const RunPaths& run, const Configuration& 
 
 Json replay_json(const RunPaths& run, const Configuration& configuration, const ReplayOptions& options,
                  ThreadPool& pool) {
-  const std::shared_ptr<const Task> task = make_task(configuration);
+  const std::shared_ptr<const Task> task = task_of(configuration);
   const Robot* const robot = task->find_robot();
   const AlgorithmContext context{task, configuration.settings,
                                  options.seed ? static_cast<std::uint64_t>(*options.seed) : configuration.seed, &pool};

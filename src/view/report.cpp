@@ -99,7 +99,7 @@ std::string label_of(const std::vector<ReportedRun>& runs, const std::vector<Run
 
 Json evaluation_json(const ReportedRun& run, const PageOptions& options, ThreadPool& pool) {
   const Tensors checkpoint = read_checkpoint(run.paths.checkpoint(), run.configuration);
-  const AlgorithmContext context{make_task(run.configuration), run.configuration.settings,
+  const AlgorithmContext context{task_of(run.configuration), run.configuration.settings,
                                  options.seed ? static_cast<std::uint64_t>(*options.seed) : run.configuration.seed,
                                  &pool};
   const EvaluationReport report = summarise(evaluate(context, checkpoint, options.episodes, /*deterministic=*/false),
@@ -256,7 +256,7 @@ std::vector<RunGroup> group_runs(const std::vector<ReportedRun>& runs) {
 Json page_data(const std::vector<ReportedRun>& runs, const PageOptions& options, ThreadPool& pool) {
   check(!runs.empty(), "a page shows at least one run");
   const std::vector<RunGroup> groups = group_runs(runs);
-  const std::shared_ptr<const Task> task = make_task(runs.front().configuration);
+  const std::shared_ptr<const Task> task = task_of(runs.front().configuration);
   Json data;
   data["program"] = kVersion;
   data["command"] = command_words();

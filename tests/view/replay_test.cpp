@@ -41,7 +41,7 @@ class ReplayTest : public ::testing::Test {
     const RunFolder folder(scratch_ / task, FolderMode::kNew);
     folder.begin(configuration_);
     paths_ = folder.paths();
-    context_ = {make_task(configuration_), configuration_.settings, configuration_.seed, &pool_};
+    context_ = {task_of(configuration_), configuration_.settings, configuration_.seed, &pool_};
     const std::unique_ptr<Algorithm> algorithm = find_algorithm("cgpo").make(context_);
     algorithm->save(tensors_);
     describe_checkpoint(tensors_, configuration_, 0);
