@@ -5,7 +5,8 @@
 
 Faults are: a line of prose above 200 characters (rows of tables may be wider); a link or picture that leads nowhere, to an
 anchor that no heading has, or out of the repository; a page under docs/ that no other page links to; a picture under docs/
-that no page shows; a page that a source file or script names and that is not there."""
+that no page shows; a page that a source file names, or a source file that a page names, and that is not there. Pages that
+programs wrote may name files of their time."""
 import pathlib
 import re
 import sys
@@ -15,7 +16,8 @@ WIDEST = 200
 SOURCES = ("src", "apps", "tests", "experiments", "examples", "scripts", "bench", "cmake")
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")
 ATTRIBUTE = re.compile(r"<(?:img|a|source)\b[^>]*?\b(?:src|href|srcset)=\"([^\"]+)\"")
-NAMED_PAGE = re.compile(r"(?<![\w/.])docs/[\w./-]*\.md\b")
+NAMED_PAGE = re.compile(r"(?<![\w/.])docs/[a-z0-9./-]*\.md\b")
+NAMED_SOURCE = re.compile(r"(?<![\w/.-])(?:" + "|".join(SOURCES) + r")/[\w./-]*\.(?:cpp|hpp|py|sh|js|gnuplot|xml|md)\b")
 GENERATED = re.compile(r"<!-- (?!end)[^>]*-->\n.*?<!-- end[^>]*-->", re.S)
 
 
@@ -92,6 +94,9 @@ def faults(root):
                 found.append(f"{where}:{number}: there is no such heading: {target}")
             if goal != path:
                 named.add(goal)
+        for name in NAMED_SOURCE.findall(text) if "generated" not in path.parts else ():
+            if not (root / name).exists():
+                found.append(f"{where}: names {name}, which is not there")
     docs = root / "docs"
     for path in sorted(docs.rglob("*")) if docs.exists() else []:
         if path.suffix == ".md" and path not in named and not (path.name == "README.md" and path.parent in named):
@@ -100,6 +105,8 @@ def faults(root):
             found.append(f"{path.relative_to(root)}: no page shows it")
     for folder in SOURCES:
         for path in sorted((root / folder).rglob("*")):
+            if path.parent == pathlib.Path(__file__).resolve().parent:
+                continue  # names of pages that never were
             if path.is_file() and path.suffix in (".hpp", ".cpp", ".py", ".sh", ".js", ".cmake", ".txt", ".gnuplot"):
                 for name in NAMED_PAGE.findall(path.read_text(encoding="utf-8", errors="replace")):
                     if not (root / name).exists():

@@ -53,6 +53,11 @@ class Faults(unittest.TestCase):
         self.write("src/a.cpp", "// docs/README.md, docs/b.md\n")
         self.expect("src/a.cpp: names docs/b.md, which is not there")
 
+    def test_sources_that_pages_name(self):
+        self.write("src/a.cpp", "")
+        self.write("README.md", "[docs](docs/README.md), `src/a.cpp` and `tests/b.sh`; not x/src/c.cpp\n")
+        self.expect("README.md: names tests/b.sh, which is not there")
+
     def test_words_of_programs_do_not_count(self):
         self.write("docs/README.md", "three words here\n<!-- table -->\n| 1 | 2 |\n<!-- end -->\n")
         self.write("docs/generated/x.md", "many words\n")
