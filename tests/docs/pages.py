@@ -18,6 +18,7 @@ LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\
 ATTRIBUTE = re.compile(r"<(?:img|a|source)\b[^>]*?\b(?:src|href|srcset)=\"([^\"]+)\"")
 NAMED_PAGE = re.compile(r"(?<![\w/.])docs/[a-z0-9./-]*\.md\b")
 NAMED_SOURCE = re.compile(r"(?<![\w/.-])(?:" + "|".join(SOURCES) + r")/[\w./-]*\.(?:cpp|hpp|py|sh|js|gnuplot|xml|md)\b")
+CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n\s*\n).)+?(?<!`)\1(?!`)", re.S)
 GENERATED = re.compile(r"<!-- (?!end)[^>]*-->\n.*?<!-- end[^>]*-->", re.S)
 
 
@@ -29,18 +30,17 @@ def find_pages(root):
     return sorted(path for path in root.rglob("*.md") if kept(path))
 
 
-def lines_outside_code(text):
-    """(number, line) of all lines that are not inside a fenced block, with code spans taken out."""
-    fence = None
-    for number, line in enumerate(text.split("\n"), 1):
+def without_code(text):
+    """The text with its fenced blocks and code spans taken out; lines keep their numbers."""
+    fence, lines = None, []
+    for line in text.split("\n"):
         mark = re.match(r" *(`{3,}|~{3,})", line)
-        if fence is None and mark:
+        lines.append("" if fence or mark else line)
+        if mark and fence is None:
             fence = mark[1]
-        elif fence is not None:
-            if mark and mark[1].startswith(fence) and line.strip() == mark[1]:
-                fence = None
-        else:
-            yield number, re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "``", line)
+        elif mark and line.strip() == fence:
+            fence = None
+    return CODE_SPAN.sub(lambda span: "``" + "\n" * span[0].count("\n"), "\n".join(lines))
 
 
 def slug(heading):
@@ -53,10 +53,9 @@ def slug(heading):
 
 def anchors(text):
     found, times = set(), {}
-    plain = dict(lines_outside_code(text))
-    for number, line in enumerate(text.split("\n"), 1):
-        heading = number in plain and re.match(r"#{1,6}\s+(.*?)\s*#*$", line)
-        if heading:
+    for line, plain in zip(text.split("\n"), without_code(text).split("\n")):
+        heading = re.match(r"#{1,6}\s+(.*?)\s*#*$", line)
+        if heading and plain.startswith("#"):
             name = slug(heading[1])
             found.add(f"{name}-{times[name]}" if name in times else name)
             times[name] = times.get(name, 0) + 1
@@ -66,9 +65,9 @@ def anchors(text):
 
 def links(text):
     """(line number, target) of every link and picture."""
-    for number, line in lines_outside_code(text):
-        for target in LINK.findall(line) + ATTRIBUTE.findall(line):
-            yield number, target
+    plain = without_code(text)
+    for match in sorted([*LINK.finditer(plain), *ATTRIBUTE.finditer(plain)], key=lambda match: match.start()):
+        yield plain.count("\n", 0, match.start()) + 1, match[1]
 
 
 def faults(root):

@@ -30,8 +30,8 @@ class Faults(unittest.TestCase):
         self.assertEqual(pages.faults(self.folder.name), list(wanted))
 
     def test_sound_pages_have_none(self):
-        self.write("README.md", "[one](docs/README.md#what-x-means-here) [two](docs/README.md#twice-1) [out](https://a.b/c)\n"
-                                "| " + "w" * 300 + " |\n`[no link](x.md)`\n```\n[nor this](y.md)\n```\n")
+        self.write("README.md", "[one\nover two lines](docs/README.md#what-x-means-here) [two](docs/README.md#twice-1) [out](https://a.b/c)\n"
+                                "| " + "w" * 300 + " |\n`[no link](x.md)` `[over\ntwo lines](x.md)`\n```\n[nor this](y.md)\n```\n")
         self.expect()
 
     def test_long_lines(self):
@@ -39,10 +39,10 @@ class Faults(unittest.TestCase):
         self.expect("README.md:3: 201 characters, more than 200", "README.md:5: 202 characters, more than 200")
 
     def test_dead_links_pictures_and_anchors(self):
-        self.write("README.md", "[docs](docs/README.md#thrice) and ![p](docs/p.png)\n\n<img src=\"docs/q.png\"> [self](#nowhere) [up](../x.md)\n")
+        self.write("README.md", "[docs](docs/README.md#thrice) and ![p](docs/p.png)\n\n<img src=\"docs/q.png\"> [self](#nowhere) [up](../x.md) [two\nlines](z.md)\n")
         self.expect("README.md:1: there is no such heading: docs/README.md#thrice", "README.md:1: leads nowhere: docs/p.png",
-                    "README.md:3: there is no such heading: #nowhere", "README.md:3: leads out of the repository: ../x.md",
-                    "README.md:3: leads nowhere: docs/q.png")
+                    "README.md:3: leads nowhere: docs/q.png", "README.md:3: there is no such heading: #nowhere",
+                    "README.md:3: leads out of the repository: ../x.md", "README.md:3: leads nowhere: z.md")
 
     def test_pages_and_pictures_that_nobody_names(self):
         self.write("docs/alone.md", "# C\n")
