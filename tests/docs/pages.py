@@ -93,7 +93,7 @@ def faults(root):
                 found.append(f"{where}:{number}: there is no such heading: {target}")
             if goal != path:
                 named.add(goal)
-        for name in NAMED_SOURCE.findall(text) if "generated" not in path.parts else ():
+        for name in NAMED_SOURCE.findall(text) + NAMED_PAGE.findall(text) if "generated" not in path.parts else ():
             if not (root / name).exists():
                 found.append(f"{where}: names {name}, which is not there")
     docs = root / "docs"
