@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Policies trained on our engine, replayed on MuJoCo at several time steps; prints the table of docs/contact.md.
+# Policies trained on our engine, replayed on MuJoCo at several time steps; prints the table of docs/physics/contact.md.
 # Two robots, each with the chosen contact and with the first guess; a quarter of an hour on one core.
 # usage: experiments/contact_replay.sh [PROGRAM] [FOLDER]
 set -euo pipefail

@@ -1,4 +1,4 @@
-// The sweep behind each robot's contact parameters (docs/contact.md); contact_sweep.sh runs it. Prints CSV.
+// The sweep behind each robot's contact parameters (docs/physics/contact.md); contact_sweep.sh runs it. Prints CSV.
 //
 //   contact_sweep table ROBOT [--quick]      every candidate: divergence, gains, signal to noise, distance from MuJoCo
 //   contact_sweep try ROBOT KEY=VALUE …      one row with parameters of one's own

@@ -1,4 +1,4 @@
-# Pictures of docs/contact.md; contact_sweep.sh calls it with the folder of the CSV files.
+# Pictures of docs/physics/contact.md; contact_sweep.sh calls it with the folder of the CSV files.
 set datafile separator ","
 set terminal svg size 860,380 font "sans,12" background "white"
 set key below samplen 2 maxrows 2

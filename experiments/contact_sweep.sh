@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The sweep of contact parameters: CSV and pictures into docs/pictures/, tables into docs/contact.md between their markers.
+# The sweep of contact parameters: CSV and pictures into docs/pictures/, tables into docs/physics/contact.md between their markers.
 # usage: experiments/contact_sweep.sh [--quick] [PROGRAM]
 # --quick (a minute) is for trying it: small samples, everything into a scratch folder, docs/ untouched.
 set -euo pipefail
@@ -10,8 +10,8 @@ if [ "${1:-}" = --quick ]; then
   quick=(--quick)
   shift
   docs=$(mktemp -d)
-  mkdir -p "$docs/pictures"
-  cp docs/contact.md "$docs/"
+  mkdir -p "$docs/pictures" "$docs/physics"
+  cp docs/physics/contact.md "$docs/physics/"
 fi
 sweep=${1:-build/experiments/contact_sweep}
 pictures=$docs/pictures
@@ -31,8 +31,8 @@ splice() {
   awk -v name="<!-- $1 -->" -v table="$(cat)" '
     $0 == name { print; print table; skip = 1 }
     $0 == "<!-- end -->" { skip = 0 }
-    !skip || $0 == "<!-- end -->" { if ($0 != name) print }' "$docs/contact.md" > "$docs/contact.md.new"
-  mv "$docs/contact.md.new" "$docs/contact.md"
+    !skip || $0 == "<!-- end -->" { if ($0 != name) print }' "$docs/physics/contact.md" > "$docs/physics/contact.md.new"
+  mv "$docs/physics/contact.md.new" "$docs/physics/contact.md"
 }
 
 # CSV columns by their names, as a Markdown table: columns FILE NAME=TITLE …
@@ -63,4 +63,4 @@ for robot in ant halfcheetah; do
   columns "$csv" "candidate=candidate" "idle_alive=alive" "idle_speed_sum=Σ speed" "idle_height=height, m" \
     "depth_mm=depth, mm" "creep_mm_s=creep, mm/s" | splice "rest $robot"
 done
-echo "contact_sweep: wrote $docs/contact.md and $pictures/contact_*"
+echo "contact_sweep: wrote $docs/physics/contact.md and $pictures/contact_*"

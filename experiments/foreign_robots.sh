@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Our dynamics beside MuJoCo's on robots that are not ours: fetches them if FOLDER is empty, runs `cgpo model` on each on
-# 1000 random states, and writes the table of docs/foreign-robots.md (with PAGE = - to standard output only). Exit code 1
+# 1000 random states, and writes the table of docs/physics/foreign-robots.md (with PAGE = - to standard output only). Exit code 1
 # if any of them is wrong. usage: experiments/foreign_robots.sh [PROGRAM] [FOLDER] [PAGE]
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 cgpo=$(realpath "${1:-build/bin/cgpo}")
 folder=${2:-runs/foreign-robots}
-page=${3:-$here/docs/foreign-robots.md}
+page=${3:-$here/docs/physics/foreign-robots.md}
 [ -f "$folder/packages.txt" ] || "$here/scripts/foreign_robots.sh" "$folder"
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Function task on ten seeds with nothing but defaults: trains, evaluates the last policy on 8192 fresh episodes, and
-# prints the table of docs/function.md. usage: experiments/function_seeds.sh [PROGRAM] [FOLDER]
+# prints the table of docs/tasks/function.md. usage: experiments/function_seeds.sh [PROGRAM] [FOLDER]
 set -euo pipefail
 cgpo=${1:-build/bin/cgpo}
 out=${2:-runs/function-seeds}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Pictures of trained robots for the documents: a still of each, the learning curves of one, a film of one, and how large
+# Pictures of trained robots for the documents: a still of each, the learning curves of one, films of one, and how large
 # the pages are.
 #
 #   experiments/pictures.sh PROGRAM [FOLDER]
@@ -19,6 +19,7 @@ for entry in "${stills[@]}"; do
   [[ -f $runs/$task/config.toml ]] || "$cgpo" train "$task" --out "$runs/$task"
   "$cgpo" replay "$runs/$task" --video "$pictures/$task.png" --show end --from "$seconds" --size 480x300
 done
+"$cgpo" replay "$runs/halfcheetah" --video "$pictures/run_halfcheetah.webp" --show end --from 2 --seconds 3 --size 720x300 --fps 16
 "$cgpo" replay "$runs/halfcheetah" --video "$pictures/replay_halfcheetah.webp" --from 2 --seconds 1.8 --size 640x240 --fps 12
 
 # The part of a report that has the curves, as a picture.

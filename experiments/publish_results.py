@@ -1,40 +1,83 @@
 #!/usr/bin/env python3
-"""Puts what `cgpo reproduce NAME` has written into docs/results.md, and its pictures beside it.
+"""Puts what `cgpo reproduce NAME` has written into docs/results/generated/NAME.md, and its pictures beside the others.
 
     experiments/publish_results.py NAME FOLDER
 
-FOLDER is that of the command. In docs/results.md the text between `<!-- NAME -->` and `<!-- end of NAME -->` is
-replaced; what is said about the numbers stands outside of these lines and stays."""
+FOLDER is that of the command. What is said about the numbers stands in docs/results/NAME.md and is not touched. Of table1
+the tables that halve and double each setting of the metrics come, too, as table1-ranking.md: the rows as they are and
+those in which the ranking moves."""
 import pathlib
 import re
 import shutil
 import sys
+import textwrap
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
+PICTURES = DOCS / "pictures" / "results"
+WIDTH = 120
+TABLE1_TASKS = {"cartpole": "CartPole", "reacher": "Reacher", "halfcheetah": "HalfCheetah", "ant": "Ant"}
+
+
+def wrap(line):
+    """One paragraph in lines of which none begins like a table, a list or a heading."""
+    indent = "  " if line.startswith("- ") else ""
+    for width in range(WIDTH, WIDTH // 2, -1):
+        lines = textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        if not any(re.match(r"\s*([|#>]|[-+*] |\d+[.)] )", each) for each in lines[1:]):
+            break
+    return lines
+
+
+def wrapped(text):
+    """Prose in short lines; tables, pictures and headings as they are."""
+    lines = []
+    for line in re.sub(r"\n{3,}", "\n\n", text.strip()).split("\n"):
+        lines += [line] if line.startswith(("|", "!", "#")) or len(line) <= WIDTH else wrap(line)
+    return "\n".join(lines)
+
+
+def write(name, reading, body):
+    page = DOCS / "results" / "generated" / f"{name}.md"
+    page.write_text(f"# `{name}`: the numbers\n\nMade by program, not by hand; [what they say](../{reading}.md).\n\n"
+                    f"{wrapped(body)}\n")
+
+
+def publish_pictures(name, folder, body):
+    def publish(match):
+        source = match[2]
+        target = source.replace("/", "-")
+        if "/" in source or not target.startswith(name):
+            target = f"{name}-{target}"
+        shutil.copyfile(folder / source, PICTURES / target)
+        return f"![{match[1]}](../../pictures/results/{target})"
+
+    return re.sub(r"!\[([^]]*)\]\(([^)]*)\)", publish, body)
+
+
+def publish_ranking(folder):
+    body = ["Each setting of the metrics halved and doubled, with every algorithm's rank in its row: the settings as they are, "
+            "and those in which the ranking moves. Of each task's `table.md`, as `cgpo compare` writes it."]
+    for task, title in TABLE1_TASKS.items():
+        rows = [line for line in (folder / task / "table.md").read_text().split("\n") if line.startswith("| ")]
+        second = next(i for i, row in enumerate(rows) if row.startswith("| metric |"))
+        kept = [row for row in rows[second:] if row.startswith(("| metric |", "| --- |")) or "| as above |" in row or row.endswith("| moves |")]
+        body += [f"## {title}", "\n".join(kept)]
+        shutil.copyfile(folder / task / "curves.svg", PICTURES / f"table1_{task}.svg")
+    write("table1-ranking", "table1", "\n\n".join(body))
 
 
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     name, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    if not (DOCS / "results" / f"{name}.md").exists():
+        sys.exit(f"there is no docs/results/{name}.md that says what it means")
     text = (folder / f"{name}.md").read_text()
     body = text.split("\n", 1)[1].strip()  # without the title
-
-    def publish(match):
-        source = match[2]
-        target = source.replace("/", "-")
-        if "/" in source or not target.startswith(name):
-            target = f"{name}-{target}"
-        shutil.copyfile(folder / source, DOCS / "pictures" / "results" / target)
-        return f"![{match[1]}](pictures/results/{target})"
-
-    body = re.sub(r"!\[([^]]*)\]\(([^)]*)\)", publish, body)
-    page = DOCS / "results.md"
-    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    before, found, rest = page.read_text().partition(begin)
-    if not found or end not in rest:
-        sys.exit(f"{page}: there is no '{begin}' … '{end}'")
-    page.write_text(f"{before}{begin}\n{body}\n{end}{rest.split(end, 1)[1]}")
+    write(name, name, publish_pictures(name, folder, body))
+    if name == "table1":
+        publish_ranking(folder)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,12 +1,12 @@
-"""The README's table of robots, from the rows of docs/robot-seeds.md and the paper's own numbers.
-usage: python3 experiments/robot_summary.py [docs/robot-seeds.md]"""
+"""The README's table of robots, from the rows of docs/results/generated/robots.md and the paper's own numbers.
+usage: python3 experiments/robot_summary.py [docs/results/generated/robots.md]"""
 import re
 import sys
 
 # Conv. Steps and Vio. Ratio of CGPO in the paper's Table 1.
 PAPER = {"cartpole": ("1.77e6", "3.96"), "reacher": ("1.15e6", "14.29"), "halfcheetah": ("2.02e6", "7.31"), "ant": ("8.52e6", "6.44")}
 
-page = sys.argv[1] if len(sys.argv) > 1 else "docs/robot-seeds.md"
+page = sys.argv[1] if len(sys.argv) > 1 else "docs/results/generated/robots.md"
 rows = {}
 with open(page) as lines:
     for line in lines:

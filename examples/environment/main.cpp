@@ -1,4 +1,4 @@
-// A simulator of one's own in C++, of which nothing is known but reset and step: docs/your-own-simulator.md.
+// A simulator of one's own in C++, of which nothing is known but reset and step: docs/guide/your-own-simulator.md.
 #include <algorithm>
 #include <cmath>
 #include <random>

@@ -1,4 +1,4 @@
-"""The simulator's side of cgpo's pipe protocol, version 1 (docs/your-own-simulator.md). Needs nothing but Python 3.
+"""The simulator's side of cgpo's pipe protocol, version 1 (docs/guide/your-own-simulator.md). Needs nothing but Python 3.
 
     import cgpo_simulator  # first of all: what others print from then on goes to standard error
 

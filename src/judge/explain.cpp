@@ -11,7 +11,7 @@
 namespace cgpo {
 namespace {
 
-// Thresholds; docs/diagnostics.md has the runs behind them.
+// Thresholds; docs/guide/diagnostics.md has the runs behind them.
 constexpr double kManyDiverged = 0.01;     // share of episodes; above it updates are refused
 constexpr double kManyFailed = 0.3;        // share of updates refused or taken back
 constexpr double kExplosion = 5.0;         // growth of the gradient's noise, in multiples of the window's

@@ -1,8 +1,8 @@
 // What looks wrong with a run, in words: `cgpo eval RUN --explain`.
 //
 // Numbers come from three places: the evaluation, a diagnosis of the policy on fresh episodes, and the run's log.
-// find_causes() compares them with what runs that learn look like, and names what to try. docs/diagnostics.md says
-// where the thresholds come from.
+// find_causes() compares them with what runs that learn look like, and names what to try. docs/guide/diagnostics.md
+// says where the thresholds come from.
 #pragma once
 
 #include <optional>

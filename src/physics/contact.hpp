@@ -5,7 +5,8 @@
 // ramp is 0, then w·t³(1 − t/2) with t = d/w, then the straight line d − w/2: twice continuously differentiable and
 // without exp. pull_free is the same ramp over forces, so the dashpot never pulls. Its slopes with respect to −d and u,
 // without the term that could be negative, are K = k·s and D = c·s with s = pull_free′·step(d): one substep replaces
-// the force by its value at the end of the step, N − dt·K·u − dt·(D + dt·K)·u̇. docs/contact.md explains the choices.
+// the force by its value at the end of the step, N − dt·K·u − dt·(D + dt·K)·u̇. docs/physics/contact.md explains the
+// choices.
 #pragma once
 
 #include <span>

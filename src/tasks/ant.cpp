@@ -88,8 +88,8 @@ struct Ant {
   }
 };
 
-// The contact is the choice of docs/contact.md: soft enough for gradients (a standing ant sinks in by 14 mm), and feet
-// creep apart as slowly as MuJoCo's.
+// The contact is the choice of docs/physics/contact.md: soft enough for gradients (a standing ant sinks in by 14 mm),
+// and feet creep apart as slowly as MuJoCo's.
 RobotDefaults defaults() {
   return {.name = "ant",
           .xml = std::string(model_text("ant")),

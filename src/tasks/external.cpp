@@ -28,7 +28,7 @@ TaskEntry external_entry() {
   return {.name = "external",
           .options = {{.name = "command",
                        .standard = std::string(),
-                       .help = "what starts your simulator (docs/your-own-simulator.md), as the shell takes it"},
+                       .help = "what starts your simulator (docs/guide/your-own-simulator.md), as the shell takes it"},
                       {.name = "timeout",
                        .standard = 60.0,
                        .help = "seconds to wait for an answer of it",
@@ -45,7 +45,7 @@ TaskEntry external_entry() {
             return std::make_shared<OutsideTask>(process->spec(), process);
           },
           .needs = "task.command",
-          .summary = "a simulator of your own, a program that answers over pipes; see docs/your-own-simulator.md"};
+          .summary = "a simulator of your own that answers over pipes; see docs/guide/your-own-simulator.md"};
 }
 
 }  // namespace cgpo

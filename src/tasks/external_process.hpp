@@ -1,5 +1,5 @@
-// A simulator that is a program of its own, and speaks over its standard input and output. docs/your-own-simulator.md
-// defines the protocol, version 1: one line of JSON each way, then frames.
+// A simulator that is a program of its own, and speaks over its standard input and output.
+// docs/guide/your-own-simulator.md defines the protocol, version 1: one line of JSON each way, then frames.
 //
 //   request:  uint32 kind (1 reset, 2 step), uint32 first environment, uint32 count, uint32 bytes, then `bytes` bytes
 //             reset: count × uint64 seed      step: count × actions × float32

@@ -32,7 +32,8 @@ struct FunctionTask {
                      {"radius.margin", "0.0"},  {"radius.margin_se", "0.0"},  {"radius.margin_miss", "0.0"},
                      {"radius.retreat", "0.0"}, {"radius.sidestep", "true"}};
     // J_C of 128 episodes must be known well enough to end within 1 % of the limit, so the noise is small; then x and t
-    // are nearly collinear, values alone do not determine the critics' slope, and they are told it (docs/function.md).
+    // are nearly collinear, values alone do not determine the critics' slope, and they are told it
+    // (docs/tasks/function.md).
     for (const auto& [key, value] : {std::pair{"policy.initial_std", "0.03"},
                                      {"critic.targets", "\"episode\""},
                                      {"critic.sobolev", "10"},

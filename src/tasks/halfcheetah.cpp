@@ -67,8 +67,8 @@ struct HalfCheetah {
   }
 };
 
-// The contact is the choice of docs/contact.md: feet sink in by 8 mm, ten-step gradients stand out of their noise, and
-// the slip speed makes idle and random robots as fast as on MuJoCo.
+// The contact is the choice of docs/physics/contact.md: feet sink in by 8 mm, ten-step gradients stand out of their
+// noise, and the slip speed makes idle and random robots as fast as on MuJoCo.
 RobotDefaults defaults() {
   return {.name = "halfcheetah",
           .xml = std::string(model_text("halfcheetah")),

@@ -1,8 +1,8 @@
 // Simulators of which only reset and step are known: each keeps the states of its environments to itself and shows
 // observations. The task's state is then the observation, and there are no derivatives.
 //
-// A simulator in C++ derives Environment, and make_environment_task() makes a task of it (docs/your-own-simulator.md).
-// One that is a program of its own speaks over pipes: external_process.hpp.
+// A simulator in C++ derives Environment, and make_environment_task() makes a task of it
+// (docs/guide/your-own-simulator.md). One that is a program of its own speaks over pipes: external_process.hpp.
 #pragma once
 
 #include <cstdint>

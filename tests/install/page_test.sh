@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# page_test.sh BUILD PAGE COMPILER: does what docs/your-own-task.md says, in a home of its own: installs this build,
+# page_test.sh BUILD PAGE COMPILER: does what docs/guide/your-own-task.md says, in a home of its own: installs this build,
 # makes the user's project of the page's blocks, builds it with the page's commands, and runs the rest of them.
 set -euo pipefail
 build=$(realpath "$1")

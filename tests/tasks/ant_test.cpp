@@ -43,7 +43,7 @@ TEST(Ant, StartsWhereTheSheetSays) {
 }
 
 // How long a random ant lives until it is thrown above 1 m: 56 steps with mj_step at 0.01 s, 93 at 0.001 s, 86 on our
-// floor (docs/contact.md), all with lifted starts.
+// floor (docs/physics/contact.md), all with lifted starts.
 TEST(Ant, IdleAndRandomLengths) {
   const auto task = make_task_by_name("ant");
   const Episodes still = run_episodes(task, 128, idle());

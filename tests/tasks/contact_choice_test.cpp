@@ -1,4 +1,4 @@
-// The contact parameters that robots choose (docs/contact.md), beside MuJoCo's.
+// The contact parameters that robots choose (docs/physics/contact.md), beside MuJoCo's.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@ namespace {
 TEST(HalfCheetah, IdleAndRandomSpeeds) {
   const auto own = make_task_by_name("halfcheetah");
   const auto mujoco = make_task_with("halfcheetah", {{"engine", std::string("mujoco")}});
-  // MuJoCo: 1.5 and 105. Ours: 1.4 and 114 (docs/contact.md).
+  // MuJoCo: 1.5 and 105. Ours: 1.4 and 114 (docs/physics/contact.md).
   EXPECT_NEAR(estimate(run_episodes(own, 256, idle()).costs[0]).mean, 1.4, 0.3);
   EXPECT_NEAR(estimate(run_episodes(own, 256, uniform_actions()).costs[0]).mean, 114.0, 8.0);
   EXPECT_NEAR(estimate(run_episodes(mujoco, 16, idle()).costs[0]).mean, 1.5, 0.4);
