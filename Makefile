@@ -1,50 +1,60 @@
-# Everything a newcomer needs: `make demo` and `make test`. Each target does all that it depends on.
-.PHONY: setup build all demo test test-fast test-sanitize bench format format-check lint clean
+# Everything a newcomer needs: `make demo` and `make test`. Each target does all that it depends on. The builds are those of
+# CMakePresets.json.
+.PHONY: setup setup-test build all demo test test-fast test-sanitize test-portable bench format format-check lint clean
 JOBS ?= $(shell nproc)
-BUILD ?= build
-SANITIZE_BUILD ?= build-sanitize
 
+# What building and the page need; setup-test adds what tests, pictures and lint need.
 setup:
-	@scripts/setup.sh
+	@scripts/setup.sh build
 
-$(BUILD)/build.ninja: | setup
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release
+setup-test:
+	@scripts/setup.sh build test
+
+build/build.ninja: | setup
+	@cmake --preset release --log-level=WARNING
+
+build-%/build.ninja: | setup-test
+	@cmake --preset $* --log-level=WARNING
 
 # The program alone; `all` adds tests and benchmarks.
-build: setup $(BUILD)/build.ninja
-	@cmake --build $(BUILD) -j $(JOBS) --target cgpo
+build: setup build/build.ninja
+	@cmake --build --preset release -j $(JOBS) --target cgpo
 
-all: setup $(BUILD)/build.ninja
-	@cmake --build $(BUILD) -j $(JOBS)
+all: setup-test build/build.ninja
+	@cmake --build --preset release -j $(JOBS)
 
 demo: build
-	@scripts/demo.sh $(BUILD)/bin/cgpo
+	@scripts/demo.sh build/bin/cgpo
 
-# The optimised build runs every test; the sanitizer build, made with the other compiler, all but the slow ones.
-test: test-fast test-sanitize
+# The optimised build runs every test; the sanitizer build, made with the other compiler, all but the slow ones; the
+# portable one is built once and tried.
+test: format-check test-fast test-sanitize test-portable
 
 test-fast: all
-	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
+	@ctest --preset release -j $(JOBS)
 
-test-sanitize: setup
-	@cmake -S . -B $(SANITIZE_BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER=clang++ \
-	  "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -gline-tables-only" -DCGPO_SANITIZE=ON -DCGPO_BENCHMARKS=OFF > /dev/null
-	@cmake --build $(SANITIZE_BUILD) -j $(JOBS)
-	@ctest --test-dir $(SANITIZE_BUILD) -j $(JOBS) -LE slow --output-on-failure
+test-sanitize: setup-test build-sanitize/build.ninja
+	@cmake --build --preset sanitize -j $(JOBS)
+	@ctest --preset sanitize -j $(JOBS)
+
+test-portable: setup-test build-portable/build.ninja
+	@cmake --build --preset portable -j $(JOBS)
+	@ctest --preset portable -j $(JOBS)
 
 bench: all
-	@scripts/bench.sh $(BUILD)
+	@scripts/bench.sh build
 
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp')
 
-format: setup
+format: setup-test
 	@clang-format -i $(SOURCES)
 
-format-check: setup
+format-check: setup-test
 	@clang-format --dry-run -Werror $(SOURCES)
 
-lint: all format-check
-	@run-clang-tidy -quiet -p $(BUILD) -j $(JOBS) '/(src|apps|tests|bench)/'
+# LINT=quick leaves out the checks that follow paths through functions, which take most of the time.
+lint: setup-test build-lint/build.ninja
+	@scripts/lint.py build-lint --jobs $(JOBS) $(if $(filter quick,$(LINT)),--quick)
 
 clean:
-	@rm -rf $(BUILD) $(SANITIZE_BUILD)
+	@rm -rf build build-*/

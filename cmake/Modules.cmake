@@ -6,7 +6,7 @@
 include(GNUInstallDirs)
 add_library(cgpo_options INTERFACE)
 target_compile_options(cgpo_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion $<$<BOOL:${CGPO_WERROR}>:-Werror>
   # An expression has the same bits in every function and on every machine: fused operations are written, not guessed.
   -ffp-contract=off
   # sqrt and friends need not set errno; without this the compiler may not use vector instructions for them.

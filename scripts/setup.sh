@@ -1,19 +1,31 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the project builds with, and only those that are missing.
+# Installs the Debian packages that the project needs, and only those that are missing.
+# usage: setup.sh [build] [test]      what building and the demo need; what tests, pictures, lint and benchmarks add
 set -euo pipefail
-packages=(
-  g++ clang cmake ninja-build make git                                   # compilers and build
-  clang-format clang-tidy clang-tools libclang-rt-14-dev                 # format, lint, clang's sanitizers
+build=(
+  g++ cmake ninja-build make                                             # compiler and build
   libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev         # text, command line, configuration, JSON
   librandom123-dev                                                       # counter-based random numbers
   libasmjit-dev                                                          # encodes machine code
   libmujoco-dev                                                          # MJCF compiler, oracle, black-box engine
-  libgtest-dev libgmock-dev libbenchmark-dev                             # tests and benchmarks
-  gnuplot-nox                                                            # pictures of experiments/
   libjs-three libjs-chart.js libcpp-httplib-dev                          # pages: robots, curves; the live view's server
-  chromium python3                                                       # tests of the pages and of simulators over a pipe; films of replays
+)
+test=(
+  git python3                                                            # scripts; simulators over a pipe
+  clang clang-format clang-tidy clang-tools libclang-rt-14-dev           # the other compiler, its sanitizers, format, lint
+  libgtest-dev libgmock-dev libbenchmark-dev                             # tests and benchmarks
+  gnuplot-nox                                                            # pictures of comparisons and experiments
+  chromium                                                               # tests of the pages; films of replays
   webp                                                                   # puts films together
 )
+packages=()
+for group in "${@:-build}"; do
+  case $group in
+    build) packages+=("${build[@]}") ;;
+    test) packages+=("${test[@]}") ;;
+    *) echo "setup: there are build and test, not '$group'" >&2; exit 2 ;;
+  esac
+done
 if ! command -v dpkg-query > /dev/null; then
   echo "setup: this is not a Debian system; install the counterparts of: ${packages[*]}" >&2
   exit 0
