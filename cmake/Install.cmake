@@ -1,5 +1,29 @@
-# What `cmake --install BUILD --prefix FOLDER` adds to the archives and headers of the modules (cgpo_module installs
-# those): the package that find_package(cgpo) finds.
+# What `cmake --install BUILD --prefix FOLDER` adds to the archives of the modules (cgpo_module installs those): the headers
+# for programs of one's own, and the package that find_package(cgpo) finds.
+
+# What such a program includes: tasks, robots and simulators of its own; runs, policies and their evaluation; the command
+# line. What these include is installed with them, and nothing else.
+set(CGPO_USER_HEADERS
+  tasks/task.hpp tasks/registry.hpp tasks/outside.hpp tasks/robot.hpp
+  algorithms/registry.hpp config/configuration.hpp run/training.hpp judge/evaluation_report.hpp
+  cli/command_line.hpp)
+set(open ${CGPO_USER_HEADERS})
+set(headers)
+while(open)
+  list(POP_FRONT open header)
+  if(header IN_LIST headers)
+    continue()
+  endif()
+  list(APPEND headers ${header})
+  file(STRINGS ${PROJECT_SOURCE_DIR}/src/${header} lines REGEX "^#include \"cgpo/")
+  list(TRANSFORM lines REPLACE "^#include \"cgpo/([^\"]*)\".*$" "\\1")
+  list(APPEND open ${lines})
+endwhile()
+foreach(header ${headers})
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cgpo/${folder})
+endforeach()
+
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/cgpo)
 

@@ -2,7 +2,7 @@
 #
 # Headers are included as "cgpo/NAME/file.hpp". Each target exports an include folder that holds nothing but a link
 # to its own sources, so a folder that does not link another cannot include it: the link list is the rule, and the
-# compiler enforces it. Every target is installed, with all headers but those that say they are private to the folder.
+# compiler enforces it. Every target is installed; which headers are is for cmake/Install.cmake to say.
 include(GNUInstallDirs)
 add_library(cgpo_options INTERFACE)
 target_compile_options(cgpo_options INTERFACE
@@ -48,24 +48,6 @@ function(cgpo_module name)
   endforeach()
   set_target_properties(cgpo_${name} PROPERTIES EXPORT_NAME ${name})
   install(TARGETS cgpo_${name} EXPORT cgpoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  cgpo_private_headers(private)
-  install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cgpo/${name}
-          FILES_MATCHING PATTERN "*.hpp" ${private})
-endfunction()
-
-# Arguments of install(DIRECTORY) that leave out the headers of this folder whose first line begins with
-# "// Private to this folder".
-function(cgpo_private_headers result)
-  file(GLOB headers ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
-  set(arguments)
-  foreach(header ${headers})
-    file(STRINGS ${header} first LIMIT_COUNT 1)
-    get_filename_component(file ${header} NAME)
-    if(first MATCHES "^// Private to this folder")
-      list(APPEND arguments PATTERN ${file} EXCLUDE)
-    endif()
-  endforeach()
-  set(${result} ${arguments} PARENT_SCOPE)
 endfunction()
 
 # cgpo_vector_sources(TARGET FILE [WIDTH bits]): compiles FILE once for every instruction set that it may meet at run time. FILE
