@@ -19,6 +19,8 @@ while(open)
   list(TRANSFORM lines REPLACE "^#include \"cgpo/([^\"]*)\".*$" "\\1")
   list(APPEND open ${lines})
 endwhile()
+list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE header_files)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header_files})  # the list follows from what they include
 foreach(header ${headers})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cgpo/${folder})
