@@ -10,15 +10,6 @@
 
 namespace cgpo {
 
-const char* op_name(Op op) {
-  static constexpr const char* kNames[kOpCount] = {
-      "constant",   "input",  "add",        "sub",        "mul",      "div",      "neg",      "fma",   "fms",
-      "fnma",       "sqrt",   "rsqrt",      "reciprocal", "abs",      "min",      "max",      "floor", "less",
-      "less_equal", "equal",  "select",     "sin",        "cos",      "tan",      "atan2",    "exp",   "log",
-      "tanh",       "solved", "round_even", "pow2i",      "exponent", "mantissa", "copysign", "lookup"};
-  return kNames[static_cast<int>(op)];
-}
-
 bool Node::operator==(const Node& other) const {
   return op == other.op && a == other.a && b == other.b && c == other.c &&
          std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(other.value);
@@ -77,8 +68,7 @@ NodeId Graph::add_solve(int factor, std::vector<NodeId> rhs, std::span<const Nod
 }
 
 NodeId Graph::add(Op op, NodeId a, NodeId b, NodeId c) {
-  check(op != Op::kInput && op != Op::kConstant && op != Op::kSolved && op != Op::kLookup,
-        "this node has a maker of its own");
+  check(op_info(op).kind != OpKind::kRecord, "this node has a maker of its own");
   if (is_transcendental(op) && precision_ != Precision::kExact)
     check(false, "a lowered graph holds no transcendentals");
   const int operands = arity(op);
@@ -90,10 +80,7 @@ NodeId Graph::add(Op op, NodeId a, NodeId b, NodeId c) {
   }
   if (const NodeId simpler = simplify(op, a, b, c); simpler != kNoNode) return simpler;
   // One spelling for what does not depend on the order.
-  if ((op == Op::kAdd || op == Op::kMul || op == Op::kEqual || op == Op::kFma || op == Op::kFms || op == Op::kFnma) &&
-      a > b) {
-    std::swap(a, b);
-  }
+  if (op_info(op).order == OpInfo::Order::kFree && a > b) std::swap(a, b);
   return intern({.op = op, .a = a, .b = b, .c = c});
 }
 
@@ -148,7 +135,20 @@ NodeId Graph::simplify(Op op, NodeId a, NodeId b, NodeId c) {
       if (b == c) return b;
       if (is_constant(a)) return node(a).value != 0.0 ? b : c;
       break;
-    default: break;
+    case Op::kFma:
+    case Op::kFms:
+    case Op::kFnma:
+    case Op::kSqrt:
+    case Op::kRsqrt:
+    case Op::kReciprocal:
+    case Op::kFloor:
+    case Op::kLess:
+    case Op::kLessEqual:
+    case Op::kEqual: break;
+#define CGPO_ARITHMETIC(id, ...)  // above
+#define CGPO_OTHER(id) case Op::id:
+#include "cgpo/graph/operations.def"
+      break;
   }
   return kNoNode;
 }
@@ -164,6 +164,21 @@ std::vector<NodeId> GraphCopier::translate(const std::vector<NodeId>& ids) const
   return result;
 }
 
+// All components; the first one's new id.
+NodeId GraphCopier::copy_solve(const SolveRecord& solve) {
+  const FactorRecord& factor = from_.factors()[static_cast<std::size_t>(solve.factor)];
+  auto [known, inserted] = factors_.try_emplace(solve.factor, 0);
+  if (inserted) {
+    known->second = to_.add_factor(
+        {factor.size, translate(factor.matrix), translate(factor.lower), translate(factor.inverse_diagonal)});
+  }
+  std::vector<NodeId> values;
+  for (int i = 0; i < factor.size; ++i) values.push_back((*this)(from_.node(solve.first + i).a));
+  const NodeId first = to_.add_solve(known->second, translate(solve.rhs), values);
+  for (int i = 1; i < factor.size; ++i) set(solve.first + i, first + i);
+  return first;
+}
+
 NodeId GraphCopier::copy(NodeId old) {
   const Node& node = from_.node(old);
   NodeId fresh = kNoNode;
@@ -171,22 +186,15 @@ NodeId GraphCopier::copy(NodeId old) {
     case Op::kConstant: fresh = to_.add_constant(node.value); break;
     case Op::kInput: fresh = to_.add_input(); break;
     case Op::kLookup: fresh = to_.add_lookup(from_.tables()[static_cast<std::size_t>(node.b)], (*this)(node.a)); break;
-    case Op::kSolved: {
+    case Op::kSolved:
       if (node.c > 0) return (*this)(old);  // mapped together with the first component
-      const SolveRecord& solve = from_.solves()[static_cast<std::size_t>(node.b)];
-      const FactorRecord& factor = from_.factors()[static_cast<std::size_t>(solve.factor)];
-      auto [known, inserted] = factors_.try_emplace(solve.factor, 0);
-      if (inserted) {
-        known->second = to_.add_factor(
-            {factor.size, translate(factor.matrix), translate(factor.lower), translate(factor.inverse_diagonal)});
-      }
-      std::vector<NodeId> values;
-      for (int i = 0; i < factor.size; ++i) values.push_back((*this)(from_.node(solve.first + i).a));
-      fresh = to_.add_solve(known->second, translate(solve.rhs), values);
-      for (int i = 1; i < factor.size; ++i) set(solve.first + i, fresh + i);
+      fresh = copy_solve(from_.solves()[static_cast<std::size_t>(node.b)]);
       break;
-    }
-    default: fresh = to_.add(node.op, (*this)(node.a), (*this)(node.b), (*this)(node.c)); break;
+#define CGPO_RECORD(id, ...)  // above
+#define CGPO_OTHER(id) case Op::id:
+#include "cgpo/graph/operations.def"
+      fresh = to_.add(node.op, (*this)(node.a), (*this)(node.b), (*this)(node.c));
+      break;
   }
   set(old, fresh);
   return fresh;

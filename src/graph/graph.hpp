@@ -109,6 +109,7 @@ class GraphCopier {
   }
 
  private:
+  NodeId copy_solve(const SolveRecord& solve);
   std::vector<NodeId> translate(const std::vector<NodeId>& ids) const;
 
   const Graph& from_;
