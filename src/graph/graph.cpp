@@ -10,6 +10,31 @@
 
 namespace cgpo {
 
+void GraphPlace::tell(GraphPlace* here) noexcept {
+  if (shared_ != nullptr) *shared_ = static_cast<Graph*>(here);
+}
+
+// What an assignment overwrites is gone for its values.
+GraphPlace& GraphPlace::operator=(const GraphPlace& other) {
+  if (this == &other) return *this;
+  tell(nullptr);
+  shared_.reset();
+  return *this;
+}
+
+GraphPlace& GraphPlace::operator=(GraphPlace&& other) noexcept {
+  if (this == &other) return *this;
+  tell(nullptr);
+  shared_ = std::move(other.shared_);
+  tell(this);
+  return *this;
+}
+
+const GraphPlace::Shared& GraphPlace::place() {
+  if (shared_ == nullptr) shared_ = std::make_shared<Graph*>(static_cast<Graph*>(this));
+  return shared_;
+}
+
 bool Node::operator==(const Node& other) const {
   return op == other.op && a == other.a && b == other.b && c == other.c &&
          std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(other.value);
