@@ -48,24 +48,21 @@ function(cgpo_module name)
   endforeach()
   set_target_properties(cgpo_${name} PROPERTIES EXPORT_NAME ${name})
   install(TARGETS cgpo_${name} EXPORT cgpoTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  cgpo_private_headers(private)
-  install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cgpo/${name}
-          FILES_MATCHING PATTERN "*.hpp" ${private})
+  cgpo_install_headers(${name})
 endfunction()
 
-# Arguments of install(DIRECTORY) that leave out the headers of this folder whose first line begins with
-# "// Private to this folder".
-function(cgpo_private_headers result)
-  file(GLOB headers ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
-  set(arguments)
+# Installs the headers of this folder and those below it, and the tables (.def) that they include, all but those whose
+# first line begins with "// Private to this folder".
+function(cgpo_install_headers name)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
+       ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp ${CMAKE_CURRENT_SOURCE_DIR}/*.def)
   foreach(header ${headers})
     file(STRINGS ${header} first LIMIT_COUNT 1)
-    get_filename_component(file ${header} NAME)
-    if(first MATCHES "^// Private to this folder")
-      list(APPEND arguments PATTERN ${file} EXCLUDE)
+    if(NOT first MATCHES "^// Private to this folder")
+      get_filename_component(folder ${header} DIRECTORY)
+      install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cgpo/${name}/${folder})
     endif()
   endforeach()
-  set(${result} ${arguments} PARENT_SCOPE)
 endfunction()
 
 # cgpo_vector_sources(TARGET FILE [WIDTH bits]): compiles FILE once for every instruction set that it may meet at run time. FILE

@@ -5,8 +5,8 @@
 
 #include "cgpo/graph/differentiate.hpp"
 #include "cgpo/graph/lower.hpp"
-#include "cgpo/kernel/interpreter.hpp"
-#include "cgpo/kernel/machine_kernel.hpp"
+#include "cgpo/kernel/interpreter/interpreter.hpp"
+#include "cgpo/kernel/x86/machine_kernel.hpp"
 
 #include "lanes.hpp"
 #include "random_program.hpp"
