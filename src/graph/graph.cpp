@@ -109,72 +109,80 @@ NodeId Graph::add(Op op, NodeId a, NodeId b, NodeId c) {
   return intern({.op = op, .a = a, .b = b, .c = c});
 }
 
-// Rewrites that keep every bit of every result (but the sign and payload of a NaN).
-NodeId Graph::simplify(Op op, NodeId a, NodeId b, NodeId c) {
-  const auto negated = [&](NodeId id) { return node(id).op == Op::kNeg ? node(id).a : kNoNode; };
-  switch (op) {
-    case Op::kAdd:
-      if (is_constant(a, -0.0)) return b;
-      if (is_constant(b, -0.0)) return a;
-      if (negated(b) != kNoNode) return add(Op::kSub, a, negated(b));
-      if (negated(a) != kNoNode) return add(Op::kSub, b, negated(a));
-      break;
-    case Op::kSub:
-      if (is_constant(b, 0.0)) return a;
-      if (is_constant(a, -0.0)) return add(Op::kNeg, b);
-      if (negated(b) != kNoNode) return add(Op::kAdd, a, negated(b));
-      break;
-    case Op::kMul:
-      if (is_constant(a)) std::swap(a, b);
-      if (is_constant(b, 1.0)) return a;
-      if (is_constant(b, -1.0)) return add(Op::kNeg, a);
-      // Signs move outwards, where an addition takes them up.
-      if (negated(a) != kNoNode && negated(b) != kNoNode) return add(Op::kMul, negated(a), negated(b));
-      if (negated(a) != kNoNode && is_constant(b)) return add(Op::kMul, negated(a), add_constant(-node(b).value));
-      if (negated(a) != kNoNode) return add(Op::kNeg, add(Op::kMul, negated(a), b));
-      if (negated(b) != kNoNode) return add(Op::kNeg, add(Op::kMul, a, negated(b)));
-      break;
-    case Op::kDiv:
-      if (is_constant(b, 1.0)) return a;
-      if (is_constant(b, -1.0)) return add(Op::kNeg, a);
-      if (is_constant(a, 1.0)) return add(Op::kReciprocal, b);
-      if (is_constant(b)) {  // by a power of two: the reciprocal is exact, unless it leaves the range of floats
-        int exponent = 0;
-        if (std::abs(std::frexp(node(b).value, &exponent)) == 0.5 && std::abs(exponent) < 120) {
-          return add(Op::kMul, a, add_constant(1.0 / node(b).value));
-        }
-      }
-      break;
-    case Op::kNeg:
-      if (negated(a) != kNoNode) return negated(a);
-      break;
-    case Op::kAbs:
-      if (node(a).op == Op::kAbs) return a;
-      if (negated(a) != kNoNode) return add(Op::kAbs, negated(a));
-      break;
-    case Op::kMin:
-    case Op::kMax:
-      if (a == b) return a;
-      break;
-    case Op::kSelect:
-      if (b == c) return b;
-      if (is_constant(a)) return node(a).value != 0.0 ? b : c;
-      break;
-    case Op::kFma:
-    case Op::kFms:
-    case Op::kFnma:
-    case Op::kSqrt:
-    case Op::kRsqrt:
-    case Op::kReciprocal:
-    case Op::kFloor:
-    case Op::kLess:
-    case Op::kLessEqual:
-    case Op::kEqual: break;
-#define CGPO_ARITHMETIC(id, ...)  // above
-#define CGPO_OTHER(id) case Op::id:
-#include "cgpo/graph/operations.def"
-      break;
+// Rewrites that keep every bit of every result (but the sign and payload of a NaN). Each returns a simpler node for the
+// operation, or none.
+namespace {
+
+// What −x is the negative of.
+NodeId negated(const Graph& graph, NodeId id) { return graph.node(id).op == Op::kNeg ? graph.node(id).a : kNoNode; }
+
+NodeId simplify_sum(Graph& graph, NodeId a, NodeId b) {
+  if (graph.is_constant(a, -0.0)) return b;
+  if (graph.is_constant(b, -0.0)) return a;
+  if (const NodeId x = negated(graph, b); x != kNoNode) return graph.add(Op::kSub, a, x);
+  if (const NodeId x = negated(graph, a); x != kNoNode) return graph.add(Op::kSub, b, x);
+  return kNoNode;
+}
+
+NodeId simplify_difference(Graph& graph, NodeId a, NodeId b) {
+  if (graph.is_constant(b, 0.0)) return a;
+  if (graph.is_constant(a, -0.0)) return graph.add(Op::kNeg, b);
+  if (const NodeId x = negated(graph, b); x != kNoNode) return graph.add(Op::kAdd, a, x);
+  return kNoNode;
+}
+
+NodeId simplify_product(Graph& graph, NodeId a, NodeId b) {
+  if (graph.is_constant(a)) std::swap(a, b);
+  if (graph.is_constant(b, 1.0)) return a;
+  if (graph.is_constant(b, -1.0)) return graph.add(Op::kNeg, a);
+  // Signs move outwards, where an addition takes them up.
+  const NodeId minus_a = negated(graph, a);
+  const NodeId minus_b = negated(graph, b);
+  if (minus_a != kNoNode && minus_b != kNoNode) return graph.add(Op::kMul, minus_a, minus_b);
+  if (minus_a != kNoNode && graph.is_constant(b)) {
+    return graph.add(Op::kMul, minus_a, graph.add_constant(-graph.node(b).value));
   }
+  if (minus_a != kNoNode) return graph.add(Op::kNeg, graph.add(Op::kMul, minus_a, b));
+  if (minus_b != kNoNode) return graph.add(Op::kNeg, graph.add(Op::kMul, a, minus_b));
+  return kNoNode;
+}
+
+NodeId simplify_quotient(Graph& graph, NodeId a, NodeId b) {
+  if (graph.is_constant(b, 1.0)) return a;
+  if (graph.is_constant(b, -1.0)) return graph.add(Op::kNeg, a);
+  if (graph.is_constant(a, 1.0)) return graph.add(Op::kReciprocal, b);
+  if (!graph.is_constant(b)) return kNoNode;
+  // By a power of two: the reciprocal is exact, unless it leaves the range of floats.
+  const double divisor = graph.node(b).value;
+  int exponent = 0;
+  if (std::abs(std::frexp(divisor, &exponent)) != 0.5 || std::abs(exponent) >= 120) return kNoNode;
+  return graph.add(Op::kMul, a, graph.add_constant(1.0 / divisor));
+}
+
+NodeId simplify_abs(Graph& graph, NodeId a) {
+  if (graph.node(a).op == Op::kAbs) return a;
+  if (const NodeId x = negated(graph, a); x != kNoNode) return graph.add(Op::kAbs, x);
+  return kNoNode;
+}
+
+NodeId simplify_select(const Graph& graph, NodeId a, NodeId b, NodeId c) {
+  if (b == c) return b;
+  if (graph.is_constant(a)) return graph.node(a).value != 0.0 ? b : c;
+  return kNoNode;
+}
+
+}  // namespace
+
+// An operation needs no rewrite, so one that has none does not stand here.
+NodeId Graph::simplify(Op op, NodeId a, NodeId b, NodeId c) {
+  if (op == Op::kAdd) return simplify_sum(*this, a, b);
+  if (op == Op::kSub) return simplify_difference(*this, a, b);
+  if (op == Op::kMul) return simplify_product(*this, a, b);
+  if (op == Op::kDiv) return simplify_quotient(*this, a, b);
+  if (op == Op::kNeg) return negated(*this, a);
+  if (op == Op::kAbs) return simplify_abs(*this, a);
+  if (op == Op::kMin || op == Op::kMax) return a == b ? a : kNoNode;
+  if (op == Op::kSelect) return simplify_select(*this, a, b, c);
   return kNoNode;
 }
 
