@@ -1,4 +1,5 @@
-// The reference backend: walks the operations, each one a tight loop over a block of lanes.
+// Private to this folder: the reference backend, which walks the operations, each one a tight loop over a block of
+// lanes.
 #pragma once
 
 #include <vector>
