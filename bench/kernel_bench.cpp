@@ -6,7 +6,7 @@
 #include "cgpo/base/random.hpp"
 #include "cgpo/graph/lower.hpp"
 #include "cgpo/graph/traced.hpp"
-#include "cgpo/kernel/interpreter.hpp"
+#include "cgpo/kernel/interpreter/interpreter.hpp"
 
 #include "random_expression.hpp"
 

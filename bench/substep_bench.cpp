@@ -16,7 +16,7 @@
 #include "cgpo/kernel/kernel.hpp"
 #include "cgpo/kernel/peak.hpp"
 #ifdef CGPO_X86
-#include "cgpo/kernel/machine_kernel.hpp"
+#include "cgpo/kernel/x86/machine_kernel.hpp"
 #endif
 #include "cgpo/physics/mujoco_handle.hpp"
 #include "cgpo/physics/step.hpp"

@@ -172,6 +172,12 @@ Key limits_key() {
           }};
 }
 
+std::vector<std::pair<std::string, Backend>> backend_words() {
+  std::vector<std::pair<std::string, Backend>> words = {{std::string(backend_name(Backend::kBest)), Backend::kBest}};
+  for (const Backend backend : known_backends()) words.emplace_back(backend_name(backend), backend);
+  return words;
+}
+
 #define CGPO_FIELD(path) ([](auto& settings) -> auto& { return settings.path; })
 
 constexpr Range kPositive{.low = 0.0, .low_open = true};
@@ -347,11 +353,7 @@ std::vector<Key> make_keys() {
               CGPO_FIELD(world.patience)),
       integer("world.buffer", 1, 1 << 28, "transitions that are kept, the newest", CGPO_FIELD(world.buffer)),
 
-      choice<Backend>("kernel.backend",
-                      {{"best", Backend::kBest},
-                       {"interpreter", Backend::kInterpreter},
-                       {"avx2", Backend::kAvx2},
-                       {"avx512", Backend::kAvx512}},
+      choice<Backend>("kernel.backend", backend_words(),
                       "what runs the simulation; best: the fastest that this CPU has; results are the same bits",
                       CGPO_FIELD(kernel.backend)),
       integer("kernel.block", 1, 1 << 20, "environments a thread takes at a time; part of the result's bits",

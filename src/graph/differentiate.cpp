@@ -1,6 +1,7 @@
 #include "cgpo/graph/differentiate.hpp"
 
-#include <array>
+#include <optional>
+#include <stdexcept>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/graph/solve.hpp"
@@ -9,73 +10,37 @@
 namespace cgpo {
 namespace {
 
-// ∂node/∂operand, multiplied onto `seed` (a tangent or an adjoint: the same factor serves both directions).
-// Returns false where the derivative is zero everywhere. `self` is the node's own value.
+// What the derivative of a node is made of: its operands and its own value.
 struct Local {
   Traced a, b, c, self;
 };
 
-bool multiply_partial(Op op, int operand, const Local& v, const Traced& seed, Traced& result) {
+// ∂node/∂operand, multiplied onto `seed`; nothing where the derivative is zero everywhere.
+std::optional<Traced> multiply_partial(Op op, int operand, const Local& local, const Traced& seed) {
+  struct NoSuchOperand {
+    operator std::optional<Traced>() const { throw std::logic_error("an operation has fewer operands than it says"); }
+  };
+  const auto& [a, b, c, self] = local;
   const Traced zero(0.0);
+  constexpr std::nullopt_t flat = std::nullopt;
+  constexpr NoSuchOperand none;
+#define CGPO_ARITHMETIC(id, name, operands, order, value, da, db, dc) \
+  case Op::id:                                                        \
+    if (operand == 0) return da;                                      \
+    if (operand == 1) return db;                                      \
+    return dc;
+#define CGPO_TRANSCENDENTAL(id, name, operands, value, polynomial, da, db) \
+  case Op::id:                                                             \
+    if (operand == 0) return da;                                           \
+    return db;
+#define CGPO_OTHER(id) \
+  case Op::id: break;
+
   switch (op) {
-    case Op::kAdd: result = seed; return true;
-    case Op::kSub: result = operand == 0 ? seed : -seed; return true;
-    case Op::kMul: result = seed * (operand == 0 ? v.b : v.a); return true;
-    case Op::kDiv: {  // one reciprocal serves all seeds
-      const Traced scaled = seed * reciprocal(v.b);
-      result = operand == 0 ? scaled : -(scaled * v.self);
-      return true;
-    }
-    case Op::kNeg: result = -seed; return true;
-    case Op::kFma:
-    case Op::kFms:
-    case Op::kFnma: {
-      if (operand == 2) {
-        result = op == Op::kFms ? -seed : seed;
-      } else {
-        const Traced product = seed * (operand == 0 ? v.b : v.a);
-        result = op == Op::kFnma ? -product : product;
-      }
-      return true;
-    }
-    case Op::kSqrt: result = seed * (0.5 * reciprocal(v.self)); return true;
-    case Op::kRsqrt: result = seed * (-0.5 * (v.self * v.self * v.self)); return true;
-    case Op::kReciprocal: result = -(seed * (v.self * v.self)); return true;
-    // At the kink of |a| the middle of the two slopes; elsewhere the branch that was taken.
-    case Op::kAbs: result = select(v.a < zero, -seed, select(zero < v.a, seed, zero)); return true;
-    case Op::kMin: result = operand == 0 ? select(v.a < v.b, seed, zero) : select(v.a < v.b, zero, seed); return true;
-    case Op::kMax: result = operand == 0 ? select(v.b < v.a, seed, zero) : select(v.b < v.a, zero, seed); return true;
-    case Op::kSelect:
-      if (operand == 0) return false;
-      result = operand == 1 ? select(v.a, seed, zero) : select(v.a, zero, seed);
-      return true;
-    case Op::kSin: result = seed * cos(v.a); return true;
-    case Op::kCos: result = -(seed * sin(v.a)); return true;
-    case Op::kTan: result = seed * (1.0 + v.self * v.self); return true;
-    case Op::kAtan2: {
-      const Traced scale = reciprocal(v.a * v.a + v.b * v.b);
-      result = operand == 0 ? seed * (v.b * scale) : -(seed * (v.a * scale));
-      return true;
-    }
-    case Op::kExp: result = seed * v.self; return true;
-    case Op::kLog: result = seed * reciprocal(v.a); return true;
-    case Op::kTanh: result = seed * (1.0 - v.self * v.self); return true;
-    case Op::kFloor:
-    case Op::kLess:
-    case Op::kLessEqual:
-    case Op::kEqual: return false;
-    case Op::kConstant:
-    case Op::kInput:
-    case Op::kSolved:
-    case Op::kRoundEven:
-    case Op::kPow2i:
-    case Op::kExponent:
-    case Op::kMantissa:
-    case Op::kCopysign:
-    case Op::kLookup: break;
+#include "cgpo/graph/operations.def"
   }
   check(false, "a graph is differentiated before it is lowered");
-  return false;
+  return std::nullopt;
 }
 
 Local local_values(const Graph& from, NodeId id, Graph& to, const GraphCopier& copier) {
@@ -196,9 +161,9 @@ Graph differentiate(const Graph& graph, const ReverseRequest& request) {
       for (Sensitivity& seed : adjoint) {
         const NodeId own = seed[static_cast<std::size_t>(id)];
         if (own == kNoNode) continue;
-        Traced term;
-        if (multiply_partial(node.op, i, local_values(graph, id, result, copier), Traced(result, own), term)) {
-          accumulate(result, seed[static_cast<std::size_t>(operands[i])], term);
+        const Local local = local_values(graph, id, result, copier);
+        if (const auto term = multiply_partial(node.op, i, local, Traced(result, own))) {
+          accumulate(result, seed[static_cast<std::size_t>(operands[i])], *term);
         }
       }
     }
@@ -236,10 +201,10 @@ Graph differentiate_forward(const Graph& graph) {
     const NodeId operands[] = {node.a, node.b, node.c};
     for (int i = 0; i < arity(node.op); ++i) {
       const NodeId moved = tangent[static_cast<std::size_t>(operands[i])];
-      Traced term;
-      if (moved != kNoNode &&
-          multiply_partial(node.op, i, local_values(graph, id, result, copier), Traced(result, moved), term)) {
-        accumulate(result, tangent[static_cast<std::size_t>(id)], term);
+      if (moved == kNoNode) continue;
+      const Local local = local_values(graph, id, result, copier);
+      if (const auto term = multiply_partial(node.op, i, local, Traced(result, moved))) {
+        accumulate(result, tangent[static_cast<std::size_t>(id)], *term);
       }
     }
   }

@@ -24,11 +24,10 @@ std::vector<double> evaluate(const Graph& graph, std::span<const double> inputs)
         values[i] = table[index > 0.0 ? static_cast<std::size_t>(std::min(index, last)) : 0];
         break;
       }
-      default: {
-        const int operands = arity(node.op);
-        values[i] = fold(node.op, value(node.a), operands > 1 ? value(node.b) : 0.0, operands > 2 ? value(node.c) : 0.0,
-                         graph.precision());
-      }
+#define CGPO_RECORD(id, ...)  // above
+#define CGPO_OTHER(id) case Op::id:
+#include "cgpo/graph/operations.def"
+        values[i] = fold(node.op, value(node.a), value(node.b), value(node.c), graph.precision());
     }
   }
   std::vector<double> outputs;

@@ -10,13 +10,29 @@
 
 namespace cgpo {
 
-const char* op_name(Op op) {
-  static constexpr const char* kNames[kOpCount] = {
-      "constant",   "input",  "add",        "sub",        "mul",      "div",      "neg",      "fma",   "fms",
-      "fnma",       "sqrt",   "rsqrt",      "reciprocal", "abs",      "min",      "max",      "floor", "less",
-      "less_equal", "equal",  "select",     "sin",        "cos",      "tan",      "atan2",    "exp",   "log",
-      "tanh",       "solved", "round_even", "pow2i",      "exponent", "mantissa", "copysign", "lookup"};
-  return kNames[static_cast<int>(op)];
+void GraphPlace::tell(GraphPlace* here) noexcept {
+  if (shared_ != nullptr) *shared_ = static_cast<Graph*>(here);
+}
+
+// What an assignment overwrites is gone for its values.
+GraphPlace& GraphPlace::operator=(const GraphPlace& other) {
+  if (this == &other) return *this;
+  tell(nullptr);
+  shared_.reset();
+  return *this;
+}
+
+GraphPlace& GraphPlace::operator=(GraphPlace&& other) noexcept {
+  if (this == &other) return *this;
+  tell(nullptr);
+  shared_ = std::move(other.shared_);
+  tell(this);
+  return *this;
+}
+
+const GraphPlace::Shared& GraphPlace::place() {
+  if (shared_ == nullptr) shared_ = std::make_shared<Graph*>(static_cast<Graph*>(this));
+  return shared_;
 }
 
 bool Node::operator==(const Node& other) const {
@@ -77,8 +93,7 @@ NodeId Graph::add_solve(int factor, std::vector<NodeId> rhs, std::span<const Nod
 }
 
 NodeId Graph::add(Op op, NodeId a, NodeId b, NodeId c) {
-  check(op != Op::kInput && op != Op::kConstant && op != Op::kSolved && op != Op::kLookup,
-        "this node has a maker of its own");
+  check(op_info(op).kind != OpKind::kRecord, "this node has a maker of its own");
   if (is_transcendental(op) && precision_ != Precision::kExact)
     check(false, "a lowered graph holds no transcendentals");
   const int operands = arity(op);
@@ -90,66 +105,84 @@ NodeId Graph::add(Op op, NodeId a, NodeId b, NodeId c) {
   }
   if (const NodeId simpler = simplify(op, a, b, c); simpler != kNoNode) return simpler;
   // One spelling for what does not depend on the order.
-  if ((op == Op::kAdd || op == Op::kMul || op == Op::kEqual || op == Op::kFma || op == Op::kFms || op == Op::kFnma) &&
-      a > b) {
-    std::swap(a, b);
-  }
+  if (op_info(op).order == OpInfo::Order::kFree && a > b) std::swap(a, b);
   return intern({.op = op, .a = a, .b = b, .c = c});
 }
 
-// Rewrites that keep every bit of every result (but the sign and payload of a NaN).
-NodeId Graph::simplify(Op op, NodeId a, NodeId b, NodeId c) {
-  const auto negated = [&](NodeId id) { return node(id).op == Op::kNeg ? node(id).a : kNoNode; };
-  switch (op) {
-    case Op::kAdd:
-      if (is_constant(a, -0.0)) return b;
-      if (is_constant(b, -0.0)) return a;
-      if (negated(b) != kNoNode) return add(Op::kSub, a, negated(b));
-      if (negated(a) != kNoNode) return add(Op::kSub, b, negated(a));
-      break;
-    case Op::kSub:
-      if (is_constant(b, 0.0)) return a;
-      if (is_constant(a, -0.0)) return add(Op::kNeg, b);
-      if (negated(b) != kNoNode) return add(Op::kAdd, a, negated(b));
-      break;
-    case Op::kMul:
-      if (is_constant(a)) std::swap(a, b);
-      if (is_constant(b, 1.0)) return a;
-      if (is_constant(b, -1.0)) return add(Op::kNeg, a);
-      // Signs move outwards, where an addition takes them up.
-      if (negated(a) != kNoNode && negated(b) != kNoNode) return add(Op::kMul, negated(a), negated(b));
-      if (negated(a) != kNoNode && is_constant(b)) return add(Op::kMul, negated(a), add_constant(-node(b).value));
-      if (negated(a) != kNoNode) return add(Op::kNeg, add(Op::kMul, negated(a), b));
-      if (negated(b) != kNoNode) return add(Op::kNeg, add(Op::kMul, a, negated(b)));
-      break;
-    case Op::kDiv:
-      if (is_constant(b, 1.0)) return a;
-      if (is_constant(b, -1.0)) return add(Op::kNeg, a);
-      if (is_constant(a, 1.0)) return add(Op::kReciprocal, b);
-      if (is_constant(b)) {  // by a power of two: the reciprocal is exact, unless it leaves the range of floats
-        int exponent = 0;
-        if (std::abs(std::frexp(node(b).value, &exponent)) == 0.5 && std::abs(exponent) < 120) {
-          return add(Op::kMul, a, add_constant(1.0 / node(b).value));
-        }
-      }
-      break;
-    case Op::kNeg:
-      if (negated(a) != kNoNode) return negated(a);
-      break;
-    case Op::kAbs:
-      if (node(a).op == Op::kAbs) return a;
-      if (negated(a) != kNoNode) return add(Op::kAbs, negated(a));
-      break;
-    case Op::kMin:
-    case Op::kMax:
-      if (a == b) return a;
-      break;
-    case Op::kSelect:
-      if (b == c) return b;
-      if (is_constant(a)) return node(a).value != 0.0 ? b : c;
-      break;
-    default: break;
+// Rewrites that keep every bit of every result (but the sign and payload of a NaN). Each returns a simpler node for the
+// operation, or none.
+namespace {
+
+// What −x is the negative of.
+NodeId negated(const Graph& graph, NodeId id) { return graph.node(id).op == Op::kNeg ? graph.node(id).a : kNoNode; }
+
+NodeId simplify_sum(Graph& graph, NodeId a, NodeId b) {
+  if (graph.is_constant(a, -0.0)) return b;
+  if (graph.is_constant(b, -0.0)) return a;
+  if (const NodeId x = negated(graph, b); x != kNoNode) return graph.add(Op::kSub, a, x);
+  if (const NodeId x = negated(graph, a); x != kNoNode) return graph.add(Op::kSub, b, x);
+  return kNoNode;
+}
+
+NodeId simplify_difference(Graph& graph, NodeId a, NodeId b) {
+  if (graph.is_constant(b, 0.0)) return a;
+  if (graph.is_constant(a, -0.0)) return graph.add(Op::kNeg, b);
+  if (const NodeId x = negated(graph, b); x != kNoNode) return graph.add(Op::kAdd, a, x);
+  return kNoNode;
+}
+
+NodeId simplify_product(Graph& graph, NodeId a, NodeId b) {
+  if (graph.is_constant(a)) std::swap(a, b);
+  if (graph.is_constant(b, 1.0)) return a;
+  if (graph.is_constant(b, -1.0)) return graph.add(Op::kNeg, a);
+  // Signs move outwards, where an addition takes them up.
+  const NodeId minus_a = negated(graph, a);
+  const NodeId minus_b = negated(graph, b);
+  if (minus_a != kNoNode && minus_b != kNoNode) return graph.add(Op::kMul, minus_a, minus_b);
+  if (minus_a != kNoNode && graph.is_constant(b)) {
+    return graph.add(Op::kMul, minus_a, graph.add_constant(-graph.node(b).value));
   }
+  if (minus_a != kNoNode) return graph.add(Op::kNeg, graph.add(Op::kMul, minus_a, b));
+  if (minus_b != kNoNode) return graph.add(Op::kNeg, graph.add(Op::kMul, a, minus_b));
+  return kNoNode;
+}
+
+NodeId simplify_quotient(Graph& graph, NodeId a, NodeId b) {
+  if (graph.is_constant(b, 1.0)) return a;
+  if (graph.is_constant(b, -1.0)) return graph.add(Op::kNeg, a);
+  if (graph.is_constant(a, 1.0)) return graph.add(Op::kReciprocal, b);
+  if (!graph.is_constant(b)) return kNoNode;
+  // By a power of two: the reciprocal is exact, unless it leaves the range of floats.
+  const double divisor = graph.node(b).value;
+  int exponent = 0;
+  if (std::abs(std::frexp(divisor, &exponent)) != 0.5 || std::abs(exponent) >= 120) return kNoNode;
+  return graph.add(Op::kMul, a, graph.add_constant(1.0 / divisor));
+}
+
+NodeId simplify_abs(Graph& graph, NodeId a) {
+  if (graph.node(a).op == Op::kAbs) return a;
+  if (const NodeId x = negated(graph, a); x != kNoNode) return graph.add(Op::kAbs, x);
+  return kNoNode;
+}
+
+NodeId simplify_select(const Graph& graph, NodeId a, NodeId b, NodeId c) {
+  if (b == c) return b;
+  if (graph.is_constant(a)) return graph.node(a).value != 0.0 ? b : c;
+  return kNoNode;
+}
+
+}  // namespace
+
+// An operation needs no rewrite, so one that has none does not stand here.
+NodeId Graph::simplify(Op op, NodeId a, NodeId b, NodeId c) {
+  if (op == Op::kAdd) return simplify_sum(*this, a, b);
+  if (op == Op::kSub) return simplify_difference(*this, a, b);
+  if (op == Op::kMul) return simplify_product(*this, a, b);
+  if (op == Op::kDiv) return simplify_quotient(*this, a, b);
+  if (op == Op::kNeg) return negated(*this, a);
+  if (op == Op::kAbs) return simplify_abs(*this, a);
+  if (op == Op::kMin || op == Op::kMax) return a == b ? a : kNoNode;
+  if (op == Op::kSelect) return simplify_select(*this, a, b, c);
   return kNoNode;
 }
 
@@ -164,6 +197,21 @@ std::vector<NodeId> GraphCopier::translate(const std::vector<NodeId>& ids) const
   return result;
 }
 
+// All components; the first one's new id.
+NodeId GraphCopier::copy_solve(const SolveRecord& solve) {
+  const FactorRecord& factor = from_.factors()[static_cast<std::size_t>(solve.factor)];
+  auto [known, inserted] = factors_.try_emplace(solve.factor, 0);
+  if (inserted) {
+    known->second = to_.add_factor(
+        {factor.size, translate(factor.matrix), translate(factor.lower), translate(factor.inverse_diagonal)});
+  }
+  std::vector<NodeId> values;
+  for (int i = 0; i < factor.size; ++i) values.push_back((*this)(from_.node(solve.first + i).a));
+  const NodeId first = to_.add_solve(known->second, translate(solve.rhs), values);
+  for (int i = 1; i < factor.size; ++i) set(solve.first + i, first + i);
+  return first;
+}
+
 NodeId GraphCopier::copy(NodeId old) {
   const Node& node = from_.node(old);
   NodeId fresh = kNoNode;
@@ -171,22 +219,15 @@ NodeId GraphCopier::copy(NodeId old) {
     case Op::kConstant: fresh = to_.add_constant(node.value); break;
     case Op::kInput: fresh = to_.add_input(); break;
     case Op::kLookup: fresh = to_.add_lookup(from_.tables()[static_cast<std::size_t>(node.b)], (*this)(node.a)); break;
-    case Op::kSolved: {
+    case Op::kSolved:
       if (node.c > 0) return (*this)(old);  // mapped together with the first component
-      const SolveRecord& solve = from_.solves()[static_cast<std::size_t>(node.b)];
-      const FactorRecord& factor = from_.factors()[static_cast<std::size_t>(solve.factor)];
-      auto [known, inserted] = factors_.try_emplace(solve.factor, 0);
-      if (inserted) {
-        known->second = to_.add_factor(
-            {factor.size, translate(factor.matrix), translate(factor.lower), translate(factor.inverse_diagonal)});
-      }
-      std::vector<NodeId> values;
-      for (int i = 0; i < factor.size; ++i) values.push_back((*this)(from_.node(solve.first + i).a));
-      fresh = to_.add_solve(known->second, translate(solve.rhs), values);
-      for (int i = 1; i < factor.size; ++i) set(solve.first + i, fresh + i);
+      fresh = copy_solve(from_.solves()[static_cast<std::size_t>(node.b)]);
       break;
-    }
-    default: fresh = to_.add(node.op, (*this)(node.a), (*this)(node.b), (*this)(node.c)); break;
+#define CGPO_RECORD(id, ...)  // above
+#define CGPO_OTHER(id) case Op::id:
+#include "cgpo/graph/operations.def"
+      fresh = to_.add(node.op, (*this)(node.a), (*this)(node.b), (*this)(node.c));
+      break;
   }
   set(old, fresh);
   return fresh;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cgpo/graph/op.hpp"
@@ -51,7 +52,30 @@ struct SolveRecord {
 // A constant table, shared by all graphs that look things up in it; the same table is the same pointer.
 using TablePointer = std::shared_ptr<const std::vector<double>>;
 
-class Graph {
+class Graph;
+
+// Where a graph is, for the traced values that belong to it: they follow a graph that is moved, and learn of its end.
+// A copy is a graph of its own; the values stay with the original.
+class GraphPlace {
+ public:
+  using Shared = std::shared_ptr<Graph*>;  // null: the graph is gone
+
+  GraphPlace() = default;
+  GraphPlace(const GraphPlace&) {}
+  GraphPlace(GraphPlace&& other) noexcept : shared_(std::move(other.shared_)) { tell(this); }
+  GraphPlace& operator=(const GraphPlace& other);
+  GraphPlace& operator=(GraphPlace&& other) noexcept;
+  ~GraphPlace() { tell(nullptr); }
+
+  const Shared& place();
+
+ private:
+  void tell(GraphPlace* here) noexcept;
+
+  Shared shared_;  // made when the first traced value asks for it
+};
+
+class Graph : public GraphPlace {
  public:
   explicit Graph(Precision precision = Precision::kExact) : precision_(precision) {}
 
@@ -109,6 +133,7 @@ class GraphCopier {
   }
 
  private:
+  NodeId copy_solve(const SolveRecord& solve);
   std::vector<NodeId> translate(const std::vector<NodeId>& ids) const;
 
   const Graph& from_;

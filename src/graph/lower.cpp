@@ -11,16 +11,18 @@ namespace {
 
 template <class Real>
 Traced expand(Op op, const Traced& a, const Traced& b) {
-  switch (op) {
-    case Op::kSin: return elementary::sin<Real>(a);
-    case Op::kCos: return elementary::cos<Real>(a);
-    case Op::kTan: return elementary::tan<Real>(a);
-    case Op::kAtan2: return elementary::atan2<Real>(a, b);
-    case Op::kExp: return elementary::exp<Real>(a);
-    case Op::kLog: return elementary::log<Real>(a);
-    case Op::kTanh: return elementary::tanh<Real>(a);
-    default: check(false, "only transcendentals are expanded"); return a;
+#define CGPO_TRANSCENDENTAL(id, name, operands, value, polynomial, ...) \
+  case Op::id: {                                                        \
+    return polynomial;                                                  \
   }
+#define CGPO_OTHER(id) \
+  case Op::id: break;
+
+  switch (op) {
+#include "cgpo/graph/operations.def"
+  }
+  check(false, "only transcendentals are expanded");
+  return a;
 }
 
 // Angles of which both sine and cosine are needed: they share one reduction.

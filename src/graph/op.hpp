@@ -1,81 +1,56 @@
-// The operations of a graph.
+// The operations of a graph, as operations.def lists them. A switch over Op has no default: with all cases written, or
+// made from the table, the compiler finds the place that a new operation was forgotten in.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace cgpo {
 
-// Operands are called a, b, c. A comparison gives 1 or 0; select takes a non-zero first operand for true.
 enum class Op : std::uint8_t {
-  kConstant,
-  kInput,
-  // arithmetic, each rounded once
-  kAdd,
-  kSub,
-  kMul,
-  kDiv,
-  kNeg,
-  kFma,   // a·b + c
-  kFms,   // a·b − c
-  kFnma,  // c − a·b
-  kSqrt,
-  kRsqrt,       // 1 / sqrt(a), two roundings
-  kReciprocal,  // 1 / a
-  kAbs,
-  kMin,  // a < b ? a : b
-  kMax,  // a > b ? a : b
-  kFloor,
-  kLess,
-  kLessEqual,
-  kEqual,
-  kSelect,  // a ≠ 0 ? b : c
-  // expanded into polynomials by lower()
-  kSin,
-  kCos,
-  kTan,
-  kAtan2,
-  kExp,
-  kLog,
-  kTanh,
-  // component c of the solution of linear system b; its value is operand a, its derivative the implicit-function rule
-  kSolved,
-  // what the polynomials are made of; they appear only in lowered graphs and have no derivative
-  kRoundEven,
-  kPow2i,     // 2^a for an integral a in the range of normal exponents
-  kExponent,  // floor(log2 a) of a positive normal a
-  kMantissa,  // a / 2^exponent(a), in [1, 2)
-  kCopysign,  // |a| with the sign of b
-  kLookup,    // element a of constant table b
+#define CGPO_OTHER(id) id,
+#include "cgpo/graph/operations.def"
 };
 
-inline constexpr int kOpCount = static_cast<int>(Op::kLookup) + 1;
+enum class OpKind : std::uint8_t {
+  kRecord,          // made by a function of Graph of its own, all others by Graph::add
+  kArithmetic,      // in every graph
+  kTranscendental,  // in traced graphs; lower() expands it
+  kPrimitive,       // in lowered graphs
+};
 
-const char* op_name(Op op);
+struct OpInfo {
+  // Whether a and b may be swapped.
+  enum class Order : bool { kMatters, kFree };
 
-// How many of a, b, c are nodes.
-constexpr int arity(Op op) {
-  switch (op) {
-    case Op::kConstant:
-    case Op::kInput: return 0;
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-    case Op::kDiv:
-    case Op::kMin:
-    case Op::kMax:
-    case Op::kLess:
-    case Op::kLessEqual:
-    case Op::kEqual:
-    case Op::kAtan2:
-    case Op::kCopysign: return 2;
-    case Op::kFma:
-    case Op::kFms:
-    case Op::kFnma:
-    case Op::kSelect: return 3;
-    default: return 1;
-  }
+  const char* name;
+  int operands;  // how many of a, b, c are nodes
+  OpKind kind;
+  Order order;
+};
+
+namespace detail {
+
+constexpr auto list_operations() {
+  using Order = OpInfo::Order;
+#define CGPO_RECORD(id, name, operands) OpInfo{name, operands, OpKind::kRecord, Order::kMatters},
+#define CGPO_ARITHMETIC(id, name, operands, order, ...) OpInfo{name, operands, OpKind::kArithmetic, order},
+#define CGPO_TRANSCENDENTAL(id, name, operands, ...) OpInfo{name, operands, OpKind::kTranscendental, Order::kMatters},
+#define CGPO_PRIMITIVE(id, name, operands, ...) OpInfo{name, operands, OpKind::kPrimitive, Order::kMatters},
+  return std::array{
+#include "cgpo/graph/operations.def"
+  };
 }
 
-constexpr bool is_transcendental(Op op) { return op >= Op::kSin && op <= Op::kTanh; }
+}  // namespace detail
+
+// Row i describes the operation whose number is i.
+inline constexpr auto kOperations = detail::list_operations();
+inline constexpr int kOpCount = static_cast<int>(kOperations.size());
+
+constexpr const OpInfo& op_info(Op op) { return kOperations[static_cast<std::size_t>(op)]; }
+constexpr const char* op_name(Op op) { return op_info(op).name; }
+constexpr int arity(Op op) { return op_info(op).operands; }
+constexpr bool is_transcendental(Op op) { return op_info(op).kind == OpKind::kTranscendental; }
 
 }  // namespace cgpo

@@ -8,13 +8,26 @@
 
 namespace cgpo {
 
+Graph* Traced::graph() const {
+  if (place_ == nullptr) return nullptr;
+  check(*place_ != nullptr, "a traced value is used while its graph exists");
+  return *place_;
+}
+
+NodeId Traced::id_in(Graph& graph) const {
+  if (place_ == nullptr) return graph.add_constant(value_);
+  check(this->graph() == &graph, "a traced value is used in the graph that it was made in");
+  return id_;
+}
+
 Traced Traced::make(Op op, int count, const Operands& operands) {
   const Traced* const list[] = {operands.a, operands.b, operands.c};
   Graph* graph = nullptr;
   for (int i = 0; i < count; ++i) {
-    if (list[i]->graph_ == nullptr) continue;
-    check(graph == nullptr || graph == list[i]->graph_, "operands belong to one graph");
-    graph = list[i]->graph_;
+    Graph* const own = list[i]->graph();
+    if (own == nullptr) continue;
+    check(graph == nullptr || graph == own, "operands belong to one graph");
+    graph = own;
   }
   if (graph == nullptr) {
     const auto value = [&](int i) { return i < count ? list[i]->value_ : 0.0; };
@@ -53,7 +66,7 @@ Traced lookup(const elementary::Table<float>& table, const Traced& index) { retu
 Traced lookup(const elementary::Table<double>& table, const Traced& index) { return lookup_in(table, index); }
 
 bool Traced::is_structural_zero() const {
-  if (graph_ != nullptr) return graph_->is_constant(id_, 0.0);
+  if (const Graph* own = graph()) return own->is_constant(id_, 0.0);
   return value_ == 0.0 && !std::signbit(value_);
 }
 

@@ -11,13 +11,14 @@
 namespace cgpo {
 
 // A constant until it meets a value of a graph. No graph is global: an expression lives in the graph of its operands.
+// The graph may be moved meanwhile. Using a value whose graph is gone, or in another graph, is a std::logic_error.
 class Traced {
  public:
   Traced(double value = 0.0) : value_(value) {}  // NOLINT(google-explicit-constructor): literals in formulas
-  Traced(Graph& graph, NodeId id) : graph_(&graph), id_(id) {}
+  Traced(Graph& graph, NodeId id) : place_(graph.place()), id_(id) {}
 
-  Graph* graph() const { return graph_; }
-  NodeId id_in(Graph& graph) const { return graph_ == nullptr ? graph.add_constant(value_) : id_; }
+  Graph* graph() const;  // null: a constant without a graph
+  NodeId id_in(Graph& graph) const;
   bool is_structural_zero() const;  // the constant +0: left out where a pattern of zeros is known beforehand
 
   Traced& operator+=(const Traced& other) { return *this = *this + other; }
@@ -83,7 +84,7 @@ class Traced {
   };
   static Traced make(Op op, int count, const Operands& operands);
 
-  Graph* graph_ = nullptr;
+  GraphPlace::Shared place_;
   NodeId id_ = kNoNode;
   double value_ = 0.0;
 };

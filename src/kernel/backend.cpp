@@ -1,59 +1,60 @@
 #include "cgpo/kernel/backend.hpp"
 
 #include <algorithm>
-
-#include "cgpo/base/cpu.hpp"
-#include "cgpo/base/error.hpp"
-#ifdef CGPO_X86
 #include <array>
-#include <system_error>
 
-#include "cgpo/kernel/executable_memory.hpp"
-#endif
+#include "cgpo/base/error.hpp"
+#include "cgpo/kernel/driver.hpp"
 
 namespace cgpo {
 namespace {
 
-#ifdef CGPO_X86
-// Hardened systems refuse to make memory executable that was written to.
-bool may_run_own_code() {
-  static const bool allowed = [] {
-    constexpr std::array kReturn = {std::byte{0xc3}};
-    try {
-      const ExecutableMemory memory(kReturn);
-      return true;
-    } catch (const std::system_error&) {
-      return false;
-    }
-  }();
-  return allowed;
-}
-#endif
+constexpr std::array kKnown = {
+#define CGPO_BACKEND(id, ...) Backend::id,
+#include "cgpo/kernel/backends.def"
+};
 
 }  // namespace
 
 std::string_view backend_name(Backend backend) {
+#define CGPO_BACKEND(id, name, driver) \
+  case Backend::id: return name;
+
   switch (backend) {
-    case Backend::kInterpreter: return "interpreter";
-    case Backend::kAvx2: return "avx2";
-    case Backend::kAvx512: return "avx512";
-    default: return "best";
+    case Backend::kBest: return "best";
+#include "cgpo/kernel/backends.def"
   }
+  throw std::logic_error("a backend that is not in the table");
 }
 
+const BackendDriver& driver_of(Backend backend) {
+  switch (backend) {
+    case Backend::kBest: break;
+#define CGPO_BACKEND(id, name, driver)              \
+  case Backend::id: {                               \
+    static const BackendDriver provided = driver(); \
+    return provided;                                \
+  }
+#include "cgpo/kernel/backends.def"
+  }
+  throw std::logic_error("the best backend is resolved before it is used");
+}
+
+std::vector<Backend> known_backends() { return {kKnown.begin(), kKnown.end()}; }
+
 std::vector<Backend> available_backends() {
-  std::vector<Backend> backends = {Backend::kInterpreter};
-#ifdef CGPO_X86  // a portable build has no machine code, whatever the CPU
-  if (!may_run_own_code()) return backends;
-  if (best_isa() >= Isa::kAvx2) backends.push_back(Backend::kAvx2);
-  if (best_isa() >= Isa::kAvx512) backends.push_back(Backend::kAvx512);
-#endif
-  return backends;
+  std::vector<Backend> available;
+  std::copy_if(kKnown.begin(), kKnown.end(), std::back_inserter(available),
+               [](Backend backend) { return driver_of(backend).available(); });
+  return available;
 }
 
 Backend resolve_backend(Backend backend) {
   const std::vector<Backend> available = available_backends();
-  if (backend == Backend::kBest) return available.back();
+  if (backend == Backend::kBest) {
+    return *std::max_element(available.begin(), available.end(),
+                             [](Backend a, Backend b) { return driver_of(a).preference < driver_of(b).preference; });
+  }
   if (std::find(available.begin(), available.end(), backend) != available.end()) return backend;
   std::string names;
   for (const Backend name : available) names += fmt::format("{}{}", names.empty() ? "" : ", ", backend_name(name));

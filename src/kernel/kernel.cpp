@@ -1,24 +1,19 @@
 #include "cgpo/kernel/kernel.hpp"
 
-#include "cgpo/base/error.hpp"
 #include "cgpo/graph/lower.hpp"
-#include "cgpo/kernel/interpreter.hpp"
-#ifdef CGPO_X86
-#include "cgpo/kernel/machine_kernel.hpp"
-#endif
+#include "cgpo/kernel/driver.hpp"
 
 namespace cgpo {
 
 template <class Real>
 std::unique_ptr<Kernel<Real>> compile(const Graph& graph, Backend backend) {
   const Graph ready = graph.precision() == Precision::kExact ? prepare(graph, precision_of<Real>()) : graph;
-  const Backend chosen = resolve_backend(backend);
-#ifdef CGPO_X86
-  if (chosen == Backend::kAvx512) return std::make_unique<MachineKernel<Real>>(ready, Isa::kAvx512);
-  if (chosen == Backend::kAvx2) return std::make_unique<MachineKernel<Real>>(ready, Isa::kAvx2);
-#endif
-  check(chosen == Backend::kInterpreter, "every available backend is known");
-  return std::make_unique<Interpreter<Real>>(ready);
+  const BackendDriver& driver = driver_of(resolve_backend(backend));
+  if constexpr (precision_of<Real>() == Precision::kFloat) {
+    return driver.make_float(ready);
+  } else {
+    return driver.make_double(ready);
+  }
 }
 
 template std::unique_ptr<Kernel<float>> compile<float>(const Graph&, Backend);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <set>
 #if defined(__linux__)
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 #include "cgpo/base/cpu.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/graph/traced.hpp"
+#include "cgpo/kernel/driver.hpp"
 #include "cgpo/kernel/kernel.hpp"
 
 namespace cgpo {
@@ -33,10 +35,36 @@ TEST(Backend, EveryAvailableOneSaysItsName) {
   }
 }
 
-TEST(Backend, BestIsTheLastAvailable) {
-  EXPECT_EQ(available_backends().front(), Backend::kInterpreter);
-  EXPECT_EQ(resolve_backend(Backend::kBest), available_backends().back());
-  EXPECT_EQ(compile<double>(double_the_input())->backend(), backend_name(available_backends().back()));
+TEST(Backend, TheTableHasEachWordOnce) {
+  std::set<std::string_view> names = {backend_name(Backend::kBest)};
+  EXPECT_EQ(*names.begin(), "best");
+  for (const Backend backend : known_backends()) {
+    EXPECT_TRUE(names.insert(backend_name(backend)).second) << backend_name(backend);
+  }
+  for (const char* name : {"interpreter", "avx2", "avx512"}) EXPECT_EQ(names.count(name), 1U) << name;
+}
+
+TEST(Backend, WhatIsAvailableCanBeMade) {
+  const auto available = available_backends();
+  EXPECT_EQ(available.front(), Backend::kInterpreter);
+  for (const Backend backend : known_backends()) {
+    const BackendDriver& driver = driver_of(backend);
+    const bool runs = std::find(available.begin(), available.end(), backend) != available.end();
+    EXPECT_EQ(driver.available(), runs);
+    EXPECT_TRUE(!runs || (driver.make_float != nullptr && driver.make_double != nullptr)) << backend_name(backend);
+  }
+  EXPECT_THROW(driver_of(Backend::kBest), std::logic_error);
+}
+
+TEST(Backend, BestIsThePreferredOne) {
+  const Backend best = resolve_backend(Backend::kBest);
+  for (const Backend backend : available_backends()) {
+    EXPECT_TRUE(backend == best || driver_of(backend).preference < driver_of(best).preference);
+  }
+  EXPECT_EQ(compile<double>(double_the_input())->backend(), backend_name(best));
+  // Machine code, where there is any, uses all that the CPU has.
+  const bool machine_code = available_backends().size() > 1;
+  EXPECT_EQ(backend_name(best), machine_code ? isa_name(best_isa()) : "interpreter");
 }
 
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
@@ -61,7 +89,7 @@ TEST(Backend, WhereMadeCodeMayNotRunTheInterpreterDoes) {
 
 TEST(Backend, OneThatTheMachineLacksIsTheUsersError) {
   const auto available = available_backends();
-  for (const Backend backend : {Backend::kAvx2, Backend::kAvx512}) {
+  for (const Backend backend : known_backends()) {
     if (std::find(available.begin(), available.end(), backend) != available.end()) continue;
     EXPECT_THROW(compile<float>(double_the_input(), backend), UserError);
   }

@@ -1,5 +1,5 @@
 // The interpreter against the plain evaluation of the same lowered graph, to the bit, on every instruction set here.
-#include "cgpo/kernel/interpreter.hpp"
+#include "cgpo/kernel/interpreter/interpreter.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>

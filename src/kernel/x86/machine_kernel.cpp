@@ -1,4 +1,4 @@
-#include "cgpo/kernel/machine_kernel.hpp"
+#include "cgpo/kernel/x86/machine_kernel.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -10,7 +10,7 @@
 
 #include "cgpo/base/aligned.hpp"
 #include "cgpo/base/cpu.hpp"
-#include "cgpo/kernel/vector_program.hpp"
+#include "cgpo/kernel/x86/vector_program.hpp"
 
 namespace cgpo {
 
@@ -71,8 +71,12 @@ class VectorAssembler {
     void handleError(asmjit::Error error, const char* message, asmjit::BaseEmitter* origin) override;
   };
   using Id = asmjit::InstId;
+  // Of a fused instruction: what it overwrites and reads from memory.
+  enum class Fused : std::uint8_t { kMultiplyLast, kAddLast, kIntoAddend };
 
+  Id instruction(VectorCode code, Fused form = Fused::kAddLast) const;
   asmjit::x86::Vec vector(int number) const;
+  asmjit::x86::Vec indices(int number) const;  // of 32 bits, also for doubles: half a register then
   Id pick(Id in_float, Id in_double) const { return element_bytes_ == 4 ? in_float : in_double; }
 
   bool wide_;

@@ -1,4 +1,4 @@
-#include "cgpo/kernel/executable_memory.hpp"
+#include "cgpo/kernel/x86/executable_memory.hpp"
 
 #include <algorithm>
 #include <cerrno>

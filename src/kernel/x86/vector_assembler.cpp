@@ -1,4 +1,4 @@
-#include "cgpo/kernel/vector_assembler.hpp"
+#include "cgpo/kernel/x86/vector_assembler.hpp"
 
 #include <cstring>
 #include <stdexcept>
@@ -42,6 +42,11 @@ VectorAssembler::VectorAssembler(Isa isa, Precision precision)
 x86::Vec VectorAssembler::vector(int number) const {
   const auto id = static_cast<std::uint32_t>(number);
   return wide_ ? x86::Vec(x86::zmm(id)) : x86::Vec(x86::ymm(id));
+}
+
+x86::Vec VectorAssembler::indices(int number) const {
+  const x86::Vec full = vector(number);
+  return element_bytes_ == 4 ? full : wide_ ? x86::Vec(full.ymm()) : x86::Vec(full.xmm());
 }
 
 AlignedVector<std::byte> VectorAssembler::lay_out_constants(const VectorProgram& program) {
@@ -128,88 +133,89 @@ void VectorAssembler::store_mask(int slot, int from) {
   assembler_.kmovw(memory, x86::k(static_cast<std::uint32_t>(from)));
 }
 
-void VectorAssembler::unary(VectorCode code, int to, const Operand& a, int detail) {
-  // Rounding modes: 8 and 9 are nearest-even and down, without the inexact exception.
-  const auto round = [&](int mode) {
-    const Id id = wide_ ? pick(Inst::kIdVrndscaleps, Inst::kIdVrndscalepd) : pick(Inst::kIdVroundps, Inst::kIdVroundpd);
-    assembler_.emit(id, vector(to), a, asmjit::Imm(mode));
+// In the names of the fused ones 1, 2, 3 are the operands in their order: 213 is second · first + third.
+asmjit::InstId VectorAssembler::instruction(VectorCode code, Fused form) const {
+  const auto fused = [&](Id multiply_last, Id add_last, Id into_addend) {
+    return form == Fused::kMultiplyLast ? multiply_last : form == Fused::kAddLast ? add_last : into_addend;
   };
-  const auto half = [&] { return wide_ ? vector(to).ymm().as<x86::Vec>() : vector(to).xmm().as<x86::Vec>(); };
   switch (code) {
-    case VectorCode::kSqrt: assembler_.emit(pick(Inst::kIdVsqrtps, Inst::kIdVsqrtpd), vector(to), a); break;
-    case VectorCode::kFloor: round(9); break;
-    case VectorCode::kRoundEven: round(8); break;
-    case VectorCode::kShiftLeft:
-      assembler_.emit(pick(Inst::kIdVpslld, Inst::kIdVpsllq), vector(to), a, asmjit::Imm(detail));
-      break;
-    case VectorCode::kShiftRight:
-      assembler_.emit(pick(Inst::kIdVpsrld, Inst::kIdVpsrlq), vector(to), a, asmjit::Imm(detail));
-      break;
-    case VectorCode::kToIndex:  // 32-bit indices, of doubles too
-      if (element_bytes_ == 4) {
-        assembler_.emit(Inst::kIdVcvttps2dq, vector(to), a);
-      } else {
-        assembler_.emit(Inst::kIdVcvttpd2dq, half(), a);
-      }
-      break;
-    default: check(false, "this operation has one source");
+    case VectorCode::kAdd: return pick(Inst::kIdVaddps, Inst::kIdVaddpd);
+    case VectorCode::kSub: return pick(Inst::kIdVsubps, Inst::kIdVsubpd);
+    case VectorCode::kMul: return pick(Inst::kIdVmulps, Inst::kIdVmulpd);
+    case VectorCode::kDiv: return pick(Inst::kIdVdivps, Inst::kIdVdivpd);
+    case VectorCode::kMin: return pick(Inst::kIdVminps, Inst::kIdVminpd);
+    case VectorCode::kMax: return pick(Inst::kIdVmaxps, Inst::kIdVmaxpd);
+    case VectorCode::kAnd: return pick(Inst::kIdVandps, Inst::kIdVandpd);
+    case VectorCode::kAndNot: return pick(Inst::kIdVandnps, Inst::kIdVandnpd);
+    case VectorCode::kOr: return pick(Inst::kIdVorps, Inst::kIdVorpd);
+    case VectorCode::kXor: return pick(Inst::kIdVxorps, Inst::kIdVxorpd);
+    case VectorCode::kFma:
+      return fused(pick(Inst::kIdVfmadd132ps, Inst::kIdVfmadd132pd), pick(Inst::kIdVfmadd213ps, Inst::kIdVfmadd213pd),
+                   pick(Inst::kIdVfmadd231ps, Inst::kIdVfmadd231pd));
+    case VectorCode::kFms:
+      return fused(pick(Inst::kIdVfmsub132ps, Inst::kIdVfmsub132pd), pick(Inst::kIdVfmsub213ps, Inst::kIdVfmsub213pd),
+                   pick(Inst::kIdVfmsub231ps, Inst::kIdVfmsub231pd));
+    case VectorCode::kFnma:
+      return fused(pick(Inst::kIdVfnmadd132ps, Inst::kIdVfnmadd132pd),
+                   pick(Inst::kIdVfnmadd213ps, Inst::kIdVfnmadd213pd),
+                   pick(Inst::kIdVfnmadd231ps, Inst::kIdVfnmadd231pd));
+    case VectorCode::kSqrt: return pick(Inst::kIdVsqrtps, Inst::kIdVsqrtpd);
+    case VectorCode::kFloor:
+    case VectorCode::kRoundEven:
+      return wide_ ? pick(Inst::kIdVrndscaleps, Inst::kIdVrndscalepd) : pick(Inst::kIdVroundps, Inst::kIdVroundpd);
+    case VectorCode::kShiftLeft: return pick(Inst::kIdVpslld, Inst::kIdVpsllq);
+    case VectorCode::kShiftRight: return pick(Inst::kIdVpsrld, Inst::kIdVpsrlq);
+    case VectorCode::kMergeBits: return pick(Inst::kIdVpternlogd, Inst::kIdVpternlogq);
+    case VectorCode::kCompare: return pick(Inst::kIdVcmpps, Inst::kIdVcmppd);
+    case VectorCode::kBlend:
+      return wide_ ? pick(Inst::kIdVblendmps, Inst::kIdVblendmpd) : pick(Inst::kIdVblendvps, Inst::kIdVblendvpd);
+    case VectorCode::kBlendZero:
+      return wide_ ? pick(Inst::kIdVmovups, Inst::kIdVmovupd) : pick(Inst::kIdVandps, Inst::kIdVandpd);
+    case VectorCode::kToIndex: return pick(Inst::kIdVcvttps2dq, Inst::kIdVcvttpd2dq);
+    case VectorCode::kGather: return pick(Inst::kIdVgatherdps, Inst::kIdVgatherdpd);
+  }
+  throw std::logic_error("a vector code without an instruction");
+}
+
+void VectorAssembler::unary(VectorCode code, int to, const Operand& a, int detail) {
+  const Id id = instruction(code);
+  // Rounding modes: 8 and 9 are nearest-even and down, without the inexact exception.
+  if (code == VectorCode::kFloor) {
+    assembler_.emit(id, vector(to), a, asmjit::Imm(9));
+  } else if (code == VectorCode::kRoundEven) {
+    assembler_.emit(id, vector(to), a, asmjit::Imm(8));
+  } else if (code == VectorCode::kShiftLeft || code == VectorCode::kShiftRight) {
+    assembler_.emit(id, vector(to), a, asmjit::Imm(detail));
+  } else if (code == VectorCode::kToIndex) {
+    assembler_.emit(id, indices(to), a);
+  } else {
+    assembler_.emit(id, vector(to), a);
   }
 }
 
 void VectorAssembler::binary(VectorCode code, int to, int a, const Operand& b) {
-  const Id id = [&] {
-    switch (code) {
-      case VectorCode::kAdd: return pick(Inst::kIdVaddps, Inst::kIdVaddpd);
-      case VectorCode::kSub: return pick(Inst::kIdVsubps, Inst::kIdVsubpd);
-      case VectorCode::kMul: return pick(Inst::kIdVmulps, Inst::kIdVmulpd);
-      case VectorCode::kDiv: return pick(Inst::kIdVdivps, Inst::kIdVdivpd);
-      case VectorCode::kMin: return pick(Inst::kIdVminps, Inst::kIdVminpd);
-      case VectorCode::kMax: return pick(Inst::kIdVmaxps, Inst::kIdVmaxpd);
-      case VectorCode::kAnd: return pick(Inst::kIdVandps, Inst::kIdVandpd);
-      case VectorCode::kAndNot: return pick(Inst::kIdVandnps, Inst::kIdVandnpd);
-      case VectorCode::kOr: return pick(Inst::kIdVorps, Inst::kIdVorpd);
-      case VectorCode::kXor: return pick(Inst::kIdVxorps, Inst::kIdVxorpd);
-      default: check(false, "this operation has two sources"); return Id{Inst::kIdNone};
-    }
-  }();
-  assembler_.emit(id, vector(to), vector(a), b);
+  assembler_.emit(instruction(code), vector(to), vector(a), b);
 }
 
-// In their names 1, 2, 3 are the operands in their order: 213 is second · first + third.
 void VectorAssembler::fused_into_factor(VectorCode code, int to, const Operand& factor, const Operand& addend) {
-  const auto emit = [&](Id multiply_last, Id add_last) {
-    if (factor.isMem()) {
-      assembler_.emit(multiply_last, vector(to), addend, factor);
-    } else {
-      assembler_.emit(add_last, vector(to), factor, addend);
-    }
-  };
-  switch (code) {
-    case VectorCode::kFma:
-      emit(pick(Inst::kIdVfmadd132ps, Inst::kIdVfmadd132pd), pick(Inst::kIdVfmadd213ps, Inst::kIdVfmadd213pd));
-      break;
-    case VectorCode::kFms:
-      emit(pick(Inst::kIdVfmsub132ps, Inst::kIdVfmsub132pd), pick(Inst::kIdVfmsub213ps, Inst::kIdVfmsub213pd));
-      break;
-    default:
-      emit(pick(Inst::kIdVfnmadd132ps, Inst::kIdVfnmadd132pd), pick(Inst::kIdVfnmadd213ps, Inst::kIdVfnmadd213pd));
+  if (factor.isMem()) {
+    assembler_.emit(instruction(code, Fused::kMultiplyLast), vector(to), addend, factor);
+  } else {
+    assembler_.emit(instruction(code, Fused::kAddLast), vector(to), factor, addend);
   }
 }
 
 void VectorAssembler::fused_into_addend(VectorCode code, int to, int factor, const Operand& other_factor) {
-  const Id id = code == VectorCode::kFma   ? pick(Inst::kIdVfmadd231ps, Inst::kIdVfmadd231pd)
-                : code == VectorCode::kFms ? pick(Inst::kIdVfmsub231ps, Inst::kIdVfmsub231pd)
-                                           : pick(Inst::kIdVfnmadd231ps, Inst::kIdVfnmadd231pd);
-  assembler_.emit(id, vector(to), vector(factor), other_factor);
+  assembler_.emit(instruction(code, Fused::kIntoAddend), vector(to), vector(factor), other_factor);
 }
 
 void VectorAssembler::merge_bits(int overwritten, int to, int second, const Operand& third) {
-  assembler_.emit(pick(Inst::kIdVpternlogd, Inst::kIdVpternlogq), vector(to), vector(second), third,
+  assembler_.emit(instruction(VectorCode::kMergeBits), vector(to), vector(second), third,
                   asmjit::Imm(kMergeTables[overwritten]));
 }
 
 void VectorAssembler::compare(Predicate predicate, int to_mask, int a, const Operand& b) {
-  const Id id = pick(Inst::kIdVcmpps, Inst::kIdVcmppd);
+  const Id id = instruction(VectorCode::kCompare);
   const asmjit::Imm how(static_cast<int>(predicate));
   if (wide_) {
     assembler_.emit(id, x86::k(static_cast<std::uint32_t>(to_mask)), vector(a), b, how);
@@ -219,19 +225,17 @@ void VectorAssembler::compare(Predicate predicate, int to_mask, int a, const Ope
 }
 
 void VectorAssembler::blend(int to, int mask, const Operand& yes, int no) {
+  const Id id = instruction(VectorCode::kBlend);
   if (wide_) {
-    assembler_.k(x86::k(static_cast<std::uint32_t>(mask)))
-        .emit(pick(Inst::kIdVblendmps, Inst::kIdVblendmpd), vector(to), vector(no), yes);
+    assembler_.k(x86::k(static_cast<std::uint32_t>(mask))).emit(id, vector(to), vector(no), yes);
   } else {
-    assembler_.emit(pick(Inst::kIdVblendvps, Inst::kIdVblendvpd), vector(to), vector(no), yes, vector(mask));
+    assembler_.emit(id, vector(to), vector(no), yes, vector(mask));
   }
 }
 
 void VectorAssembler::blend_zero(int to, int mask, const Operand& yes) {
-  if (!wide_) return binary(VectorCode::kAnd, to, mask, yes);
-  assembler_.k(x86::k(static_cast<std::uint32_t>(mask)))
-      .z()
-      .emit(pick(Inst::kIdVmovups, Inst::kIdVmovupd), vector(to), yes);
+  if (!wide_) return binary(VectorCode::kBlendZero, to, mask, yes);
+  assembler_.k(x86::k(static_cast<std::uint32_t>(mask))).z().emit(instruction(VectorCode::kBlendZero), vector(to), yes);
 }
 
 void VectorAssembler::blend_zero_constant(int to, int mask, int index) {
@@ -244,20 +248,19 @@ void VectorAssembler::blend_zero_constant(int to, int mask, int index) {
 // arguments that hardly ever occur: all others read element 0. So the gather is jumped over if all lanes do.
 void VectorAssembler::gather(int to, int index, int table, int scratch) {
   const int offset = table_offset_[size(table)] - middle().constant * constant_bytes();
-  const x86::Vec full = vector(index);
-  const x86::Vec indices = element_bytes_ == 4 ? full : wide_ ? x86::Vec(full.ymm()) : x86::Vec(full.xmm());
+  const x86::Vec where = indices(index);
   const asmjit::Label done = assembler_.newLabel();
   if (wide_) {
-    assembler_.vptestmd(kGatherMask, indices, indices);
+    assembler_.vptestmd(kGatherMask, where, where);
     assembler_.kortestw(kGatherMask, kGatherMask);
   } else {
-    assembler_.vptest(indices, indices);
+    assembler_.vptest(where, where);
   }
   assembler_.emit(pick(Inst::kIdVbroadcastss, Inst::kIdVbroadcastsd), vector(to), x86::ptr(kConstants, offset));
   assembler_.jz(done);
   assembler_.lea(kAddress, x86::ptr(kConstants, offset));
-  const Id id = pick(Inst::kIdVgatherdps, Inst::kIdVgatherdpd);
-  const Memory memory = x86::ptr(kAddress, indices, element_bytes_ == 4 ? 2 : 3);
+  const Id id = instruction(VectorCode::kGather);
+  const Memory memory = x86::ptr(kAddress, where, element_bytes_ == 4 ? 2 : 3);
   if (wide_) {
     assembler_.kxnorw(kGatherMask, kGatherMask, kGatherMask);  // all lanes
     assembler_.k(kGatherMask).emit(id, vector(to), memory);

@@ -1,9 +1,10 @@
-#include "cgpo/kernel/vector_program.hpp"
+#include "cgpo/kernel/x86/vector_program.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <map>
 #include <numeric>
+#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 
@@ -13,12 +14,21 @@
 namespace cgpo {
 namespace {
 
+// True exactly where the predicate is false.
 Predicate negated(Predicate predicate) {
   switch (predicate) {
+    case Predicate::kEqual: return Predicate::kNotEqual;
+    case Predicate::kNotEqual: return Predicate::kEqual;
     case Predicate::kLess: return Predicate::kNotLess;
+    case Predicate::kNotLess: return Predicate::kLess;
     case Predicate::kLessEqual: return Predicate::kNotLessEqual;
-    default: return Predicate::kNotEqual;
+    case Predicate::kNotLessEqual: return Predicate::kLessEqual;
+    case Predicate::kGreater: return Predicate::kNotGreater;
+    case Predicate::kNotGreater: return Predicate::kGreater;
+    case Predicate::kGreaterEqual: return Predicate::kNotGreaterEqual;
+    case Predicate::kNotGreaterEqual: return Predicate::kGreaterEqual;
   }
+  throw std::logic_error("a predicate without a negation");
 }
 
 template <class Real>
@@ -200,8 +210,14 @@ class Translator {
       case Op::kExponent: return exponent(value(node.a));
       case Op::kMantissa: return mantissa(value(node.a));
       case Op::kLookup: return lookup(node);
-      default: check(false, "a lowered graph holds nothing else"); return -1;
+      case Op::kSolved:
+#define CGPO_TRANSCENDENTAL(id, ...) case Op::id:
+#define CGPO_OTHER(id)  // above
+#include "cgpo/graph/operations.def"
+        break;
     }
+    check(false, "a lowered graph holds nothing else");
+    return -1;
   }
 
   // Drops steps without a use and notes, for every use, when the next one is.
@@ -270,8 +286,10 @@ Predicate with_swapped_operands(Predicate predicate) {
     case Predicate::kNotLessEqual: return Predicate::kNotGreaterEqual;
     case Predicate::kNotGreater: return Predicate::kNotLess;
     case Predicate::kNotGreaterEqual: return Predicate::kNotLessEqual;
-    default: return predicate;
+    case Predicate::kEqual:
+    case Predicate::kNotEqual: return predicate;
   }
+  throw std::logic_error("a predicate without its mirror image");
 }
 
 VectorProgram make_vector_program(const Graph& lowered, Isa isa) {

@@ -4,9 +4,9 @@
 
 #include "cgpo/base/aligned.hpp"
 #include "cgpo/base/cpu.hpp"
-#include "cgpo/kernel/code_generator.hpp"
-#include "cgpo/kernel/executable_memory.hpp"
 #include "cgpo/kernel/kernel.hpp"
+#include "cgpo/kernel/x86/code_generator.hpp"
+#include "cgpo/kernel/x86/executable_memory.hpp"
 
 namespace cgpo {
 
@@ -15,7 +15,9 @@ class MachineKernel final : public Kernel<Real> {
  public:
   MachineKernel(const Graph& lowered, Isa isa);  // kAvx2 or kAvx512, which this CPU must have
   void run(const Real* const* inputs, Real* const* outputs, int lanes, KernelScratch& scratch) const override;
-  std::string_view backend() const override { return isa_ == Isa::kAvx512 ? "avx512" : "avx2"; }
+  std::string_view backend() const override {
+    return backend_name(isa_ == Isa::kAvx512 ? Backend::kAvx512 : Backend::kAvx2);
+  }
   std::size_t code_bytes() const override { return code_bytes_; }
 
   const CodeStatistics& statistics() const { return statistics_; }

@@ -1,13 +1,13 @@
-#include "cgpo/kernel/code_generator.hpp"
+#include "cgpo/kernel/x86/code_generator.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <queue>
 
 #include "cgpo/base/error.hpp"
-#include "cgpo/kernel/register_file.hpp"
-#include "cgpo/kernel/vector_assembler.hpp"
-#include "cgpo/kernel/vector_program.hpp"
+#include "cgpo/kernel/x86/register_file.hpp"
+#include "cgpo/kernel/x86/vector_assembler.hpp"
+#include "cgpo/kernel/x86/vector_program.hpp"
 
 namespace cgpo {
 namespace {

@@ -1,5 +1,5 @@
-// What the interpreter's loops, compiled once for each instruction set, are given to run. Plain data only: code that is
-// shared between instruction sets must not be compiled with the flags of one.
+// Private to this folder: what the interpreter's loops, compiled once for each instruction set, are given to run. Plain
+// data only: code that is shared between instruction sets must not be compiled with the flags of one.
 #pragma once
 
 #include <cstdint>

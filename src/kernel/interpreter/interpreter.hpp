@@ -1,10 +1,11 @@
-// The reference backend: walks the operations, each one a tight loop over a block of lanes.
+// Private to this folder: the reference backend, which walks the operations, each one a tight loop over a block of
+// lanes.
 #pragma once
 
 #include <vector>
 
 #include "cgpo/base/cpu.hpp"
-#include "cgpo/kernel/interpreter_program.hpp"
+#include "cgpo/kernel/interpreter/program.hpp"
 #include "cgpo/kernel/kernel.hpp"
 
 namespace cgpo {
@@ -14,7 +15,7 @@ class Interpreter final : public Kernel<Real> {
  public:
   explicit Interpreter(const Graph& lowered, Isa isa = best_isa());
   void run(const Real* const* inputs, Real* const* outputs, int lanes, KernelScratch& scratch) const override;
-  std::string_view backend() const override { return "interpreter"; }
+  std::string_view backend() const override { return backend_name(Backend::kInterpreter); }
 
   int slots() const { return program_.slots; }
 
