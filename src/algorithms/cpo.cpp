@@ -30,7 +30,7 @@ struct Cpo {
     for (std::size_t i = 0; i < limits.size(); ++i) {
       if (std::isfinite(limits[i])) active.push_back(i);
     }
-    if (machine.settings().cpo_kappa == CpoKappa::kDiscount && machine.settings().finite_horizon)
+    if (machine.settings().cpo.kappa == CpoKappa::kDiscount && machine.settings().finite_horizon)
       throw UserError(
           "cpo.kappa = \"discount\" needs finite_horizon = false: without a discount there is no 1/(1 - discount)");
   }
@@ -104,7 +104,7 @@ struct Cpo {
   }
 
   static double kappa(const OnPolicy& machine) {
-    switch (machine.settings().cpo_kappa) {
+    switch (machine.settings().cpo.kappa) {
       case CpoKappa::kHorizon: return machine.steps_per_episode();
       case CpoKappa::kDiscount: return 1.0 / (1.0 - machine.discount());
       case CpoKappa::kOne: return 1.0;

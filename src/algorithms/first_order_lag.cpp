@@ -31,7 +31,7 @@ class FirstOrderLag final : public Algorithm {
     if (!parts_.simulator->differentiable())
       throw UserError("task {} is not differentiable, so {} cannot learn it", context.task->spec().name, name);
     first_order_.emplace(*parts_.simulator, parts_.policy, parts_.batch,
-                         uses_critics() ? settings_.window : settings_.bptt_window, horizon_rule(settings_));
+                         uses_critics() ? settings_.window : settings_.bptt.window, horizon_rule(settings_));
     parts_.warm_up_normaliser();
   }
 

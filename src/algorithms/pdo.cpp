@@ -18,7 +18,7 @@ struct Pdo {
     duals.ascend(report.costs);
     report.nu = duals.values();
     const std::vector<double> coefficients = lagrangian_coefficients(duals.values());
-    switch (machine.settings().pdo_step) {
+    switch (machine.settings().pdo.step) {
       case PdoStep::kClipped:
         return machine.ascend(sum_of_clipped(coefficients, machine.settings().update.clip), report);
       case PdoStep::kWeighted: return machine.ascend(weighted_sum(coefficients), report);

@@ -16,8 +16,6 @@ struct AlgorithmEntry {
   std::string summary;
   std::function<std::unique_ptr<Algorithm>(const AlgorithmContext&)>
       make;  // throws UserError if it cannot do this task
-  // Configuration keys that this algorithm sets, with TOML values: they win over the task's and the preset's.
-  std::vector<std::pair<std::string, std::string>> defaults = {};
 };
 
 const std::vector<AlgorithmEntry>& algorithm_registry();

@@ -117,8 +117,7 @@ void check_that_they_can_begin(const std::vector<Variant>& variants, const Compa
     std::error_code ignored;
     if (fs::exists(RunPaths{paths.folder / run_name(variant.label, configuration.seed)}.config(), ignored)) continue;
     if (!find_task(configuration.task).needs.empty()) continue;
-    find_algorithm(configuration.algorithm)
-        .make(context_of(configuration, pool));
+    find_algorithm(configuration.algorithm).make(context_of(configuration, pool));
   }
 }
 
@@ -156,7 +155,8 @@ Plan plan_run(const RunPaths& paths, const Configuration& configuration) {
     throw UserError("another process is writing '{}'; wait for it, or give --out another folder", name);
   }
   if (!fs::exists(paths.config(), ignored)) return {};
-  for (const SettingDifference& difference : differences(read_configuration(paths.config()), configuration)) {
+  for (const SettingDifference& difference :
+       differences(read_configuration(paths.config(), configuration), configuration)) {
     if (difference.key == "iterations") continue;  // fewer or more of the same
     throw UserError("'{}' was made with other settings: {} is {} there, not {}; give --out another folder", name,
                     difference.key, difference.before, difference.after);

@@ -25,6 +25,7 @@
 #include "cgpo/cli/bench_command.hpp"
 #include "cgpo/cli/listings.hpp"
 #include "cgpo/cli/model_command.hpp"
+#include "cgpo/cli/settings_command.hpp"
 #include "cgpo/cli/train_command.hpp"
 #include "cgpo/config/configuration.hpp"
 #include "cgpo/config/keys.hpp"
@@ -147,6 +148,25 @@ Command add_algorithms(CLI::App& root) {
   const auto json = std::make_shared<bool>(false);
   add_json(*app, *json);
   return {app, [json] { return algorithms_command(*json); }};
+}
+
+Command add_settings(CLI::App& root) {
+  struct Arguments {
+    ConfigurationRequest request;
+    std::vector<std::string> sets;
+    bool json = false;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App* app = root.add_subcommand("settings", "list every setting, with the defaults of a task and algorithm");
+  add_text(*app, "TASK", arguments->request.task, listed_by("tasks") + "; none: the program's defaults");
+  add_text(*app, "--algo", arguments->request.algorithm, listed_by("algorithms") + " (cgpo)")->type_name("NAME");
+  add_text(*app, "--preset", arguments->request.preset, "best or paper (best)")->type_name("NAME");
+  add_sets(*app, arguments->sets);
+  add_json(*app, arguments->json);
+  return {app, [arguments] {
+            add_file_and_sets(arguments->request, "", arguments->sets);
+            return settings_command(arguments->request, arguments->json);
+          }};
 }
 
 Command add_model(CLI::App& root) {
@@ -412,8 +432,9 @@ int parse_and_run(int argc, const char* const* argv) {
   root.set_version_flag("--version", kVersion);
   root.require_subcommand(0, 1);
   root.allow_extras();
-  const std::vector<Command> commands = {add_tasks(root),  add_algorithms(root), add_model(root),    add_check(root),
-                                         add_train(root),  add_eval(root),       add_compare(root),  add_bench(root),
+  const std::vector<Command> commands = {add_tasks(root),  add_algorithms(root), add_settings(root),
+                                         add_model(root),  add_check(root),      add_train(root),
+                                         add_eval(root),   add_compare(root),    add_bench(root),
                                          add_report(root), add_replay(root),     add_reproduce(root)};
   for (const Command& command : commands) command.app->allow_extras();
   try {

@@ -7,6 +7,8 @@
 #include "cgpo/algorithms/registry.hpp"
 #include "cgpo/base/json.hpp"
 #include "cgpo/base/table.hpp"
+#include "cgpo/config/configuration.hpp"
+#include "cgpo/config/defaults.hpp"
 #include "cgpo/config/value.hpp"
 #include "cgpo/tasks/registry.hpp"
 #include "cgpo/tasks/unconstrained.hpp"
@@ -57,8 +59,7 @@ Json describe(const TaskEntry& entry) {
 std::string describe_options(const TaskEntry& entry) {
   std::string text;
   for (const TaskOption& option : entry.options) {
-    const Value standard = std::visit([](const auto& held) { return Value{held}; }, option.standard);
-    text += fmt::format("  task.{} = {}  # {}\n", option.name, format_value(standard), option.help);
+    text += fmt::format("  task.{} = {}  # {}\n", option.name, format_value(value_of(option.standard)), option.help);
   }
   return text;
 }
@@ -116,7 +117,9 @@ int tasks_command(bool json) {
                     describe_costs(spec)});
     notes += fmt::format("\n{}: {}\n", spec.name, spec.summary);
     notes += describe_unconstrained(spec);
-    for (const auto& [key, value] : spec.defaults) notes += fmt::format("  {} = {}\n", key, value);
+    for (const Assignment& own : defaults_of_task(spec)) {
+      notes += fmt::format("  {} = {}\n", own.key, format_value(own.value));
+    }
     notes += describe_options(entry);
   }
   print_table(rows);
@@ -141,9 +144,10 @@ int algorithms_command(bool json) {
   std::string notes;
   for (const AlgorithmEntry& entry : algorithm_registry()) {
     rows.push_back({entry.name, entry.summary});
-    if (entry.defaults.empty()) continue;
+    const std::vector<Assignment> defaults = defaults_of_algorithm(entry.name);
+    if (defaults.empty()) continue;
     notes += fmt::format("\n{} sets\n", entry.name);
-    for (const auto& [key, value] : entry.defaults) notes += fmt::format("  {} = {}\n", key, value);
+    for (const Assignment& own : defaults) notes += fmt::format("  {} = {}\n", own.key, format_value(own.value));
   }
   print_table(rows);
   fmt::print("{}", notes);

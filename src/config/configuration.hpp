@@ -1,11 +1,12 @@
 // What a run is: task, algorithm, seed and every setting, from what the user said to the file that repeats the run.
 //
-// Later ones win: the program's defaults, the task's own (TaskSpec::defaults), the preset, the algorithm's own
-// (AlgorithmEntry::defaults), the --config file, --set.
+// Later ones win: the program's defaults, what the task says of itself (TaskSpec::defaults), the blocks of
+// defaults.toml (tasks, presets, algorithms), the --config file, --set.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,12 @@
 
 namespace cgpo {
 
+// Who gave a key its value, and why, where that was said.
+struct SettingOrigin {
+  std::string who;  // "task ant", "preset paper", "--set", "f.toml, line 3"
+  std::string why;
+};
+
 struct Configuration {
   std::string task;  // `task.name` in a file, since `task` is the section of its options
   std::string algorithm = "cgpo";
@@ -26,6 +33,7 @@ struct Configuration {
   std::uint64_t seed = 0;
   Settings settings;  // with the task's horizon, costs and limits filled in
   TaskOptions task_options;
+  std::map<std::string, SettingOrigin> origins;  // by key; those that are not here have the program's default
   std::shared_ptr<const Task> made;  // the task with these options; null: they have changed, and it is yet to be made
 };
 
@@ -44,6 +52,9 @@ struct ConfigurationRequest {
 // settings that contradict each other.
 Configuration resolve_configuration(const ConfigurationRequest& request);
 
+// The same for a request that names no task: what tasks set is left out, and so are horizon, costs and limits.
+Configuration resolve_without_task(const ConfigurationRequest& request);
+
 // Other options of the same task, for a policy that is trained already. UserError for any other key.
 void change_task_options(const std::vector<Assignment>& sets, Configuration& configuration);
 
@@ -52,6 +63,8 @@ std::shared_ptr<const Task> task_of(const Configuration& configuration);
 
 // What an algorithm of this configuration starts from; `pool` must outlive it.
 AlgorithmContext context_of(const Configuration& configuration, ThreadPool& pool);
+
+Value value_of(const OptionValue& option);
 
 // Key by key, as text.
 struct ConfigurationLine {
@@ -66,6 +79,8 @@ std::string write_configuration(const Configuration& configuration);
 
 // Of a file that write_configuration wrote.
 Configuration read_configuration(const std::filesystem::path& path);
+// The same to be compared with `other`, whose task serves here too if it is the same one.
+Configuration read_configuration(const std::filesystem::path& path, const Configuration& other);
 
 // A key on which two configurations differ.
 struct SettingDifference {

@@ -67,6 +67,14 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
   }
 }
 
+toml::table parse_toml(std::string_view text, const std::string& name) {
+  try {
+    return toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    throw UserError("{}, line {}: not TOML: {}", name, error.source().begin.line, error.description());
+  }
+}
+
 bool is_bare_word(std::string_view text) {
   return !text.empty() && std::isalpha(static_cast<unsigned char>(text.front())) != 0 &&
          std::all_of(text.begin(), text.end(), [](char c) {
@@ -94,12 +102,22 @@ std::string format_value(const Value& value) {
 
 std::vector<Assignment> parse_document(std::string_view text, const std::string& name) {
   std::vector<Assignment> assignments;
-  try {
-    flatten(toml::parse(text, name), "", name, assignments);
-  } catch (const toml::parse_error& error) {
-    throw UserError("{}, line {}: not TOML: {}", name, error.source().begin.line, error.description());
-  }
+  flatten(parse_toml(text, name), "", name, assignments);
   return assignments;
+}
+
+std::vector<std::vector<Assignment>> parse_blocks(std::string_view text, const std::string& name,
+                                                  const std::string& array) {
+  const toml::table document = parse_toml(text, name);
+  const toml::array* tables = document.size() == 1 ? document[array].as_array() : nullptr;
+  if (tables == nullptr) throw UserError("{}: there is something else than [[{}]]", name, array);
+  std::vector<std::vector<Assignment>> blocks;
+  for (const toml::node& node : *tables) {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) throw UserError("{}: {} holds something else than tables", name, array);
+    flatten(*table, "", name, blocks.emplace_back());
+  }
+  return blocks;
 }
 
 Assignment parse_assignment(const std::string& text) {

@@ -26,6 +26,10 @@ std::string format_value(const Value& value);
 // All of a TOML document, tables flattened to dotted keys. Throws UserError with name and line.
 std::vector<Assignment> parse_document(std::string_view text, const std::string& name);
 
+// A TOML document that is one array of tables, [[array]]: each table like a document by itself.
+std::vector<std::vector<Assignment>> parse_blocks(std::string_view text, const std::string& name,
+                                                  const std::string& array);
+
 // One "key=value", as --set takes it. A bare word that is no TOML value is taken as a text.
 Assignment parse_assignment(const std::string& text);
 

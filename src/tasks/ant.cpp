@@ -35,13 +35,6 @@ struct Ant {
                   {.name = "energy", .limit = 300.0, .standard = false, .meaning = "Σ a²"},
                   {.name = "height", .limit = 180.0, .standard = false, .meaning = "height of the torso, m"},
                   {.name = "lateral", .limit = 300.0, .standard = false, .meaning = "|y| of the torso, m"}};
-    // Feet on the ground: over ten steps nine tenths of the gradient are noise, over twenty it explodes.
-    spec.defaults = {{"iterations", "200"},
-                     {"environments", "256"},
-                     {"window", "5"},
-                     {"gradient.discount", "0.99"},
-                     {"critic.targets", "\"episode\""}};
-    spec.paper = paper_defaults(300, 256, 1e-3, 1e-4, 1e-2);
     return spec;
   }
 

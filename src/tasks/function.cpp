@@ -25,27 +25,6 @@ struct FunctionTask {
     spec.horizon = 100;
     spec.costs = {{.name = "height", .limit = 8.0, .meaning = "f(x), the reward itself"}};
     spec.differentiable = !staircase;
-    // One observation in a narrow band leaves most of the policy's parameters without effect on its actions, so plain
-    // length is the better measure of a step; and the optimum lies on the limit itself, so there is no margin.
-    spec.defaults = {{"iterations", "100"},     {"environments", "128"},      {"radius.metric", "\"euclid\""},
-                     {"radius.lower", "1e-4"},  {"radius.test", "\"paper\""}, {"radius.debias", "false"},
-                     {"radius.margin", "0.0"},  {"radius.margin_se", "0.0"},  {"radius.margin_miss", "0.0"},
-                     {"radius.retreat", "0.0"}, {"radius.sidestep", "true"}};
-    // J_C of 128 episodes must be known well enough to end within 1 % of the limit, so the noise is small; then x and t
-    // are nearly collinear, values alone do not determine the critics' slope, and they are told it
-    // (docs/tasks/function.md).
-    for (const auto& [key, value] : {std::pair{"policy.initial_std", "0.03"},
-                                     {"critic.targets", "\"episode\""},
-                                     {"critic.sobolev", "10"},
-                                     {"critic.batch", "384"}}) {
-      spec.defaults.emplace_back(key, value);
-    }
-    // A learned model must not resolve the step at x = 0, in the middle of the starts: its slope there points the wrong
-    // way.
-    if (staircase) {
-      spec.defaults.emplace_back("world.first_scale", "0.1");
-      spec.defaults.emplace_back("world.states", "\"model\"");
-    }
     return spec;
   }
 

@@ -26,12 +26,6 @@ struct HalfCheetah {
     spec.costs = {{.name = "speed", .limit = 400.0, .meaning = "|v_x| of the torso, m/s"},
                   {.name = "energy", .limit = 100.0, .standard = false, .meaning = "Σ a²"},
                   {.name = "height", .limit = 120.0, .standard = false, .meaning = "height of the torso, m"}};
-    // Reward and cost are nearly one here, so that a Lagrangian has no curvature and its multiplier swings around 1.
-    // Fast ones swing less far. Gradients through whole episodes reach 1e15, bptt-lag's too
-    // (docs/algorithms/README.md).
-    spec.defaults = {
-        {"iterations", "150"}, {"critic.targets", "\"episode\""}, {"dual.learning_rate", "2.0"}, {"bptt.window", "32"}};
-    spec.paper = paper_defaults(300, 128, 1e-3, 1e-4, 1e-2);
     return spec;
   }
 

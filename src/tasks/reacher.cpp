@@ -38,13 +38,6 @@ struct Reacher {
     spec.costs = {{.name = "position", .limit = reading == Reading::kNotTooClose ? -400.0 : 400.0, .meaning = meaning},
                   {.name = "energy", .limit = 10.0, .standard = false, .meaning = "Σ a²"}};
     spec.lattice_starts = stratified;
-    // A light arm: actions move little, so steps may be longer. Noise of 0.1 costs 6 in Σ a², so the policy may lower
-    // it. A unit of cost is worth little reward, some 0.02, and multipliers have to find that. Through all 300 steps
-    // the arm's gradients are a thousand times those of windows, and of no use (docs/algorithms/README.md).
-    spec.defaults = {{"iterations", "100"},    {"gradient.discount", "0.99"}, {"radius.initial", "1e-2"},
-                     {"radius.upper", "1e-1"}, {"policy.learn_std", "true"},  {"dual.learning_rate", "0.01"},
-                     {"bptt.window", "32"}};
-    spec.paper = paper_defaults(300, 128, 1e-2, 1e-4, 1e-1);
     return spec;
   }
 

@@ -134,13 +134,4 @@ MujocoEngine make_mujoco_engine(const Robot& robot) {
 
 std::unique_ptr<BlackBox> make_mujoco_black_box(const Robot& robot) { return std::make_unique<MujocoBlackBox>(robot); }
 
-std::vector<std::pair<std::string, std::string>> paper_defaults(int iterations, int environments, double radius,
-                                                                double radius_lower, double radius_upper) {
-  return {{"iterations", fmt::format("{}", iterations)},
-          {"environments", fmt::format("{}", environments)},
-          {"radius.initial", fmt::format("{:g}", radius)},
-          {"radius.lower", fmt::format("{:g}", radius_lower)},
-          {"radius.upper", fmt::format("{:g}", radius_upper)}};
-}
-
 }  // namespace cgpo

@@ -215,8 +215,4 @@ std::shared_ptr<const Task> make_robot_task(Definition definition) {
   return std::make_shared<RobotTask<Definition>>(std::move(definition));
 }
 
-// The settings of the paper's table that differ from task to task.
-std::vector<std::pair<std::string, std::string>> paper_defaults(int iterations, int environments, double radius,
-                                                                double radius_lower, double radius_upper);
-
 }  // namespace cgpo

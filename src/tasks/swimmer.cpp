@@ -24,14 +24,6 @@ struct Swimmer {
     spec.costs = {{.name = "speed", .limit = 150.0, .meaning = "√(v_x² + v_y²) of the root frame, m/s"},
                   {.name = "energy", .limit = 150.0, .standard = false, .meaning = "Σ a²"},
                   {.name = "lateral", .limit = 300.0, .standard = false, .meaning = "|y| of the root frame, m"}};
-    // With little noise the gradient curls the body up against its joint limits, where it is stuck; noise of this size
-    // keeps it off them, and a model learns more from it. Its slopes there are wrong all the same, so they are put
-    // right by what was seen (docs/tasks/swimmer.md); the predictions then hold for longer steps.
-    spec.defaults = {{"iterations", "150"},         {"window", "20"},
-                     {"policy.initial_std", "0.5"}, {"policy.learn_std", "true"},
-                     {"gradient.discount", "0.99"}, {"radius.initial", "4e-3"},
-                     {"world.correction", "true"}};
-    spec.paper = paper_defaults(300, 128, 1e-3, 1e-4, 1e-2);
     return spec;
   }
 

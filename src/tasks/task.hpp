@@ -51,10 +51,9 @@ struct TaskSpec {
   // Elements of the robot that the task leaves out because the engine does not know them, and what else to beware of.
   std::vector<std::string> unsupported = {};
   std::vector<std::string> warnings = {};
-  // Configuration keys that this task sets, with TOML values: what its physics or the paper's table demands.
+  // Keys of a configuration that a task of one's own sets, with TOML values; the program's own tasks have theirs in
+  // config/defaults.toml.
   std::vector<std::pair<std::string, std::string>> defaults = {};
-  // And those of the paper's own table, for --preset paper.
-  std::vector<std::pair<std::string, std::string>> paper = {};
 };
 
 // Where in a batch a start state belongs: lets a task spread its start states evenly over the batch, so that the

@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(All, Baseline,
 TEST(Baselines, SettingsThatContradictAreRefused) {
   ThreadPool pool(1);
   AlgorithmContext settings = context(pool, "cpo");
-  settings.settings.cpo_kappa = CpoKappa::kDiscount;
+  settings.settings.cpo.kappa = CpoKappa::kDiscount;
   EXPECT_NO_THROW(find_algorithm("cpo").make(settings)->iterate());
   settings.settings.finite_horizon = true;
   EXPECT_THROW(find_algorithm("cpo").make(settings), UserError);
@@ -226,7 +226,7 @@ TEST(Baselines, PdoHasThreeSteps) {
   std::vector<std::vector<std::vector<std::byte>>> policies;
   for (const PdoStep step : {PdoStep::kClipped, PdoStep::kWeighted, PdoStep::kNatural}) {
     AlgorithmContext settings = context(pool, "pdo");
-    settings.settings.pdo_step = step;
+    settings.settings.pdo.step = step;
     const auto algorithm = find_algorithm("pdo").make(settings);
     EXPECT_GT(*algorithm->iterate().kl, 0.0);
     policies.push_back(policy_of(state_of(*algorithm)));

@@ -100,7 +100,7 @@ TEST(DiscountedGradient, TheKeysReachIt) {
   ThreadPool pool(1);
   AlgorithmContext single = context(pool);
   single.settings.finite_horizon = true;
-  single.settings.bptt_window = 1;
+  single.settings.bptt.window = 1;
   const std::vector<double> expected = find_algorithm("bptt-lag").make(single)->iterate().gradient_norms;
   for (const std::string name : {"bptt-lag", "shac-lag", "cgpo"}) {
     for (const GradientSource source : {GradientSource::kShac, GradientSource::kBptt}) {

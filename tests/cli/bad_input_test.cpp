@@ -44,6 +44,14 @@ TEST_F(BadInput, Names) {
   expect_refused({"--jsn"}, {"unknown option '--jsn'"});
 }
 
+TEST_F(BadInput, Settings) {
+  expect_refused({"settings", "ants"}, {"unknown task 'ants'", "did you mean 'ant'?"});
+  expect_refused({"settings", "--algo", "pppo"}, {"unknown algorithm 'pppo'", "did you mean 'ppo'?"});
+  expect_refused({"settings", "ant", "--preset", "pper"}, {"unknown preset 'pper'"});
+  expect_refused({"settings", "--set", "task.engine=own"}, {"task.engine is of a task"});
+  expect_refused({"settings", "ant", "more"}, {"does not take 'more'"});
+}
+
 TEST_F(BadInput, Reproductions) {
   expect_refused({"reproduce"}, {"reproduce needs a name", "table1", "all"});
   expect_refused({"reproduce", "tabel1"}, {"no 'tabel1' to reproduce", "did you mean 'table1'?"});

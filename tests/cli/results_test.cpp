@@ -1,5 +1,6 @@
 // What the commands print when all is well.
 #include <gmock/gmock.h>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -53,6 +54,41 @@ TEST_F(Results, Listings) {
               AllOf(HasSubstr("function-floor"), HasSubstr("height <= 8"), HasSubstr("task.start_width")));
   EXPECT_THAT(run({"tasks"}).out, HasSubstr("without a limit ppo reaches speed = "));
   EXPECT_THAT(run({"algorithms"}).out, HasSubstr("cgpo"));
+}
+
+// The keys and values of a file that the program wrote, read without any of its code.
+std::map<std::string, Json> toml_values(const std::string& text) {
+  std::map<std::string, Json> values;
+  std::istringstream lines(text);
+  std::string section;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("[")) section = line.substr(1, line.find(']') - 1) + ".";
+    const std::size_t equals = line.find(" = ");
+    if (line.starts_with("[") || line.starts_with("#") || equals == std::string::npos) continue;
+    values[section + line.substr(0, equals)] = Json::parse(line.substr(equals + 3, line.find(" # ") - equals - 3));
+  }
+  return values;
+}
+
+TEST_F(Results, SettingsAreThoseOfARunsFile) {
+  const std::vector<std::string> of_run = {"function", "--algo", "ppo", "--set", "iterations=1", "environments=8"};
+  std::vector<std::string> train = {"train", "--out", "run"};
+  train.insert(train.end(), of_run.begin(), of_run.end());
+  ASSERT_EQ(run(train).code, 0);
+  std::map<std::string, Json> stored = toml_values(read_file(at("run/config.toml")));
+  for (const char* key : {"algorithm", "preset", "seed", "task.name"}) EXPECT_EQ(stored.erase(key), 1U) << key;
+
+  std::vector<std::string> list = {"settings", "--json"};
+  list.insert(list.end(), of_run.begin(), of_run.end());
+  const Json settings = json_of(run(list)).at("settings");
+  EXPECT_EQ(settings.size(), stored.size());
+  for (const Json& setting : settings) {
+    expect_fields(setting, {"name", "type", "default", "range", "meaning", "origin"});
+    EXPECT_EQ(setting.at("default"), stored.at(setting.at("name"))) << setting.dump();
+  }
+  const Json all = json_of(run({"settings", "--json"})).at("settings");
+  EXPECT_EQ(all.size(), settings.size() - 2);  // the task has two options
+  EXPECT_THAT(run({"settings", "ant"}).out, AllOf(HasSubstr("task.engine"), HasSubstr("radius.initial")));
 }
 
 TEST_F(Results, Check) {

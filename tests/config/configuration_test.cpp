@@ -6,6 +6,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/config/keys.hpp"
+#include "cgpo/tasks/registry.hpp"
 
 #include "scratch_folder.hpp"
 
@@ -179,7 +180,7 @@ TEST(Configuration, RoundTripsThroughItsFile) {
 
 TEST(Configuration, EveryKeyHasHelpInTheFile) {
   const std::string text = write_configuration(resolve_configuration(request_for({})));
-  for (const Key& key : settings_keys()) EXPECT_NE(text.find(key.help), std::string::npos) << key.name;
+  for (const Key& key : settings_keys()) EXPECT_NE(text.find(key.meaning), std::string::npos) << key.name;
 }
 
 class Continued : public ::testing::Test {
@@ -201,6 +202,37 @@ TEST_F(Continued, KeepsWhatWasStored) {
 
 TEST_F(Continued, MayChangeTheIterations) {
   EXPECT_EQ(continue_configuration(stored_, request_for({"iterations=50"})).settings.iterations, 50);
+}
+
+// A simulator outside takes seconds to start, so a run that goes on makes its task once.
+TEST_F(Continued, MakesTheTaskOnce) {
+  int made = 0;
+  TaskEntry counted = find_task("function");
+  counted.name = "counted";
+  counted.make = [&made, make = counted.make](const TaskOptions& options) {
+    ++made;
+    return make(options);
+  };
+  task_registry().push_back(counted);
+  ConfigurationRequest request = request_for({});
+  request.task = "counted";
+  write_file_atomically(stored_, write_configuration(resolve_configuration(request)));
+
+  made = 0;
+  request.sets = {parse_assignment("iterations=50")};
+  const Configuration after = continue_configuration(stored_, request);
+  const Configuration before = read_configuration(stored_, after);
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(before.made, after.made);
+  EXPECT_EQ(differences(before, after).size(), 1U);
+
+  Configuration other = after;
+  change_task_options({parse_assignment("task.start_width=3")}, other);
+  other.made = task_of(other);
+  EXPECT_EQ(made, 2);
+  EXPECT_NE(read_configuration(stored_, other).made, other.made);  // it is another task
+  EXPECT_EQ(made, 3);
+  task_registry().pop_back();
 }
 
 TEST_F(Continued, RefusesAnythingElseByName) {

@@ -1,0 +1,297 @@
+// From what the user said to a configuration: see configuration.hpp for the order in which sources win.
+#include <algorithm>
+#include <fmt/ranges.h>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "cgpo/algorithms/registry.hpp"
+#include "cgpo/base/error.hpp"
+#include "cgpo/base/file.hpp"
+#include "cgpo/base/text.hpp"
+#include "cgpo/config/configuration.hpp"
+#include "cgpo/config/defaults.hpp"
+#include "cgpo/config/keys.hpp"
+#include "cgpo/tasks/registry.hpp"
+
+namespace cgpo {
+namespace {
+
+const std::string kTaskPrefix = "task.";
+
+// Keys that have an argument of their own on the command line.
+constexpr std::pair<std::string_view, std::string_view> kFlags[] = {
+    {"task.name", "TASK"}, {"algorithm", "--algo"}, {"preset", "--preset"}, {"init", "--init"}, {"seed", "--seed"}};
+
+// Runs `apply`; what it throws gets the place where the value came from.
+template <class Apply>
+void with_origin(const Assignment& assignment, const Apply& apply) {
+  try {
+    apply();
+  } catch (const UserError& error) {
+    throw UserError("{}: {}", assignment.origin, error.what());
+  }
+}
+
+const std::string& text_of(const Assignment& assignment) {
+  const auto* text = std::get_if<std::string>(&assignment.value.data);
+  if (text == nullptr) {
+    throw UserError("{}: {} must be a text, not {}", assignment.origin, assignment.key, format_value(assignment.value));
+  }
+  return *text;
+}
+
+// The keys that say which run it is; the rest are settings. Returns whether this is one of them.
+bool read_identity(const Assignment& assignment, Configuration& configuration) {
+  if (assignment.key == "task.name") {
+    configuration.task = text_of(assignment);
+  } else if (assignment.key == "algorithm") {
+    configuration.algorithm = text_of(assignment);
+  } else if (assignment.key == "preset") {
+    configuration.preset = text_of(assignment);
+  } else if (assignment.key == "init") {
+    configuration.init = text_of(assignment);
+  } else if (assignment.key == "seed") {
+    const auto* seed = std::get_if<std::int64_t>(&assignment.value.data);
+    if (seed == nullptr || *seed < 0) {
+      throw UserError("{}: seed must be a whole number from 0 to {}, not {}", assignment.origin,
+                      std::numeric_limits<std::int64_t>::max(), format_value(assignment.value));
+    }
+    configuration.seed = static_cast<std::uint64_t>(*seed);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Takes the identity out of file and command line, and returns the assignments that are left.
+std::vector<Assignment> resolve_identity(const ConfigurationRequest& request, Configuration& configuration) {
+  std::vector<Assignment> rest;
+  for (const Assignment& assignment : request.file) {
+    if (!read_identity(assignment, configuration)) rest.push_back(assignment);
+  }
+  for (const Assignment& assignment : request.sets) {
+    for (const auto& [key, flag] : kFlags) {
+      if (key == assignment.key) throw UserError("--set: {} is not set but given as {}", assignment.key, flag);
+    }
+    rest.push_back(assignment);
+  }
+  if (request.task && !configuration.task.empty() && *request.task != configuration.task) {
+    throw UserError("the configuration is for task '{}', not '{}'", configuration.task, *request.task);
+  }
+  if (request.task) configuration.task = *request.task;
+  if (request.algorithm) configuration.algorithm = *request.algorithm;
+  if (request.preset) configuration.preset = *request.preset;
+  if (request.init) configuration.init = *request.init;
+  if (request.seed) configuration.seed = static_cast<std::uint64_t>(*request.seed);
+  return rest;
+}
+
+// Names the keys of the same section, or, if there is no such section, the sections that there are.
+[[noreturn]] void throw_unknown(const std::string& name, const TaskOptions& options) {
+  std::vector<std::string> all;
+  for (const Key& key : settings_keys()) all.emplace_back(key.name);
+  for (const TaskOption& option : options.known()) all.push_back(kTaskPrefix + option.name);
+  const std::string section = section_of(name);
+  const bool known_section =
+      std::any_of(all.begin(), all.end(), [&](const std::string& key) { return section_of(key) == section; });
+  std::vector<std::string> shown;
+  std::set<std::string> sections = {kTaskPrefix + "*"};
+  for (const std::string& key : all) {
+    if (section_of(key) == (known_section ? section : "")) shown.push_back(key);
+    if (!section_of(key).empty()) sections.insert(section_of(key) + ".*");
+  }
+  if (section.empty() || !known_section) shown.insert(shown.end(), sections.begin(), sections.end());
+  throw UserError("unknown key '{}'{}; there are: {}", name, did_you_mean(name, all), fmt::join(shown, ", "));
+}
+
+void assign(const Assignment& assignment, const SettingOrigin& origin, Configuration& configuration) {
+  with_origin(assignment, [&] {
+    const Key* key = find_key(assignment.key);
+    if (key == nullptr) throw_unknown(assignment.key, configuration.task_options);
+    key->set(configuration.settings, assignment.value);
+  });
+  configuration.origins[assignment.key] = origin;
+}
+
+void assign_task_option(const Assignment& assignment, Configuration& configuration) {
+  with_origin(assignment, [&] {
+    TaskOptions& options = configuration.task_options;
+    const std::string name = assignment.key.substr(kTaskPrefix.size());
+    if (const auto* flag = std::get_if<bool>(&assignment.value.data)) return options.set(name, *flag);
+    if (const auto* text = std::get_if<std::string>(&assignment.value.data)) return options.set(name, *text);
+    if (const auto* number = std::get_if<double>(&assignment.value.data)) return options.set(name, *number);
+    if (const auto* integer = std::get_if<std::int64_t>(&assignment.value.data)) {
+      return options.set(name, static_cast<double>(*integer));
+    }
+    throw UserError("{} cannot be a list", assignment.key);
+  });
+  configuration.origins[assignment.key] = {assignment.origin, ""};
+}
+
+bool is_task_option(const Assignment& assignment) { return assignment.key.starts_with(kTaskPrefix); }
+
+// What no key can say about itself.
+void check_together(const Settings& settings) {
+  const RadiusSettings& radius = settings.radius;
+  if (radius.lower > radius.upper) {
+    throw UserError("radius.lower ({}) must not be above radius.upper ({})", radius.lower, radius.upper);
+  }
+  if (radius.initial < radius.lower || radius.initial > radius.upper) {
+    throw UserError("radius.initial ({}) must lie between radius.lower ({}) and radius.upper ({})", radius.initial,
+                    radius.lower, radius.upper);
+  }
+  if (radius.eta_low >= radius.eta_high) {
+    throw UserError("radius.eta_low ({}) must be below radius.eta_high ({})", radius.eta_low, radius.eta_high);
+  }
+  if (settings.window > settings.horizon) {
+    throw UserError("window ({}) must not be longer than the horizon ({})", settings.window, settings.horizon);
+  }
+}
+
+// Who it is that sets a block's keys in this run.
+std::string who_sets(const DefaultsBlock& block, const Configuration& configuration) {
+  std::string who;
+  const auto add = [&](const std::vector<std::string>& names, const char* kind, const std::string& name) {
+    if (!names.empty()) who += fmt::format("{}{} {}", who.empty() ? "" : ", ", kind, name);
+  };
+  add(block.tasks, "task", configuration.task);
+  add(block.presets, "preset", configuration.preset);
+  add(block.algorithms, "algorithm", configuration.algorithm);
+  return who;
+}
+
+void apply_blocks(Configuration& configuration) {
+  for (const DefaultsBlock* block : blocks_for({configuration.task, configuration.preset, configuration.algorithm})) {
+    const SettingOrigin origin = {who_sets(*block, configuration), block->why};
+    for (const Assignment& assignment : block->set) assign(assignment, origin, configuration);
+  }
+}
+
+void apply_request(const std::vector<Assignment>& assignments, Configuration& configuration) {
+  for (const Assignment& assignment : assignments) {
+    if (!is_task_option(assignment)) assign(assignment, {assignment.origin, ""}, configuration);
+  }
+}
+
+// Makes what is implicit explicit, so that the file says everything.
+void fill_in(const Task& task, Configuration& configuration) {
+  Settings& settings = configuration.settings;
+  const SettingOrigin origin = {"task " + configuration.task, ""};
+  if (settings.horizon == 0) {
+    settings.horizon = task.spec().horizon;
+    configuration.origins["horizon"] = origin;
+  }
+  Constraints constraints = resolve_constraints(task, settings);
+  if (settings.costs.empty()) configuration.origins["costs"] = origin;
+  if (settings.limits.empty()) configuration.origins["limits"] = origin;
+  settings.costs = std::move(constraints.names);
+  settings.limits = std::move(constraints.limits);
+}
+
+// Whether a run that goes on may have another value of this key.
+bool may_change(const std::string& key, const std::string& task) {
+  return key == "iterations" || (task == "external" && key == "task.timeout");
+}
+
+// The task of `other`, unless one with these options is another task.
+std::shared_ptr<const Task> task_of_other(const Configuration& other, const Configuration& configuration) {
+  if (other.task != configuration.task) return nullptr;
+  for (const auto& [name, value] : configuration.task_options.values()) {
+    const auto found = other.task_options.values().find(name);
+    if (found == other.task_options.values().end()) return nullptr;
+    if (found->second != value && !may_change(kTaskPrefix + name, configuration.task)) return nullptr;
+  }
+  return other.made;
+}
+
+Configuration resolve(const ConfigurationRequest& request, const Configuration* other) {
+  Configuration configuration;
+  const std::vector<Assignment> assignments = resolve_identity(request, configuration);
+  if (configuration.task.empty()) {
+    std::vector<std::string> names;
+    for (const TaskEntry& entry : task_registry()) names.push_back(entry.name);
+    throw UserError("no task was named; there are: {}", fmt::join(names, ", "));
+  }
+  const TaskEntry& entry = find_task(configuration.task);
+  find_algorithm(configuration.algorithm);
+  check_preset(configuration.preset);
+
+  // The options come first: what a task says of itself may depend on them.
+  configuration.task_options = TaskOptions(entry.options);
+  for (const Assignment& assignment : assignments) {
+    if (is_task_option(assignment)) assign_task_option(assignment, configuration);
+  }
+  std::shared_ptr<const Task> task = other != nullptr ? task_of_other(*other, configuration) : nullptr;
+  if (task == nullptr) task = entry.make(configuration.task_options);
+
+  for (const Assignment& own : own_defaults(task->spec(), "defaults of task " + configuration.task)) {
+    assign(own, {"task " + configuration.task, ""}, configuration);
+  }
+  apply_blocks(configuration);
+  apply_request(assignments, configuration);
+  fill_in(*task, configuration);
+  check_together(configuration.settings);
+  const bool has_these_options =
+      other == nullptr || task != other->made || other->task_options.values() == configuration.task_options.values();
+  if (has_these_options) configuration.made = task;
+  return configuration;
+}
+
+ConfigurationRequest stored_request(const std::filesystem::path& path) {
+  ConfigurationRequest request;
+  request.file = parse_document(read_file(path), path.string());
+  return request;
+}
+
+}  // namespace
+
+Configuration resolve_configuration(const ConfigurationRequest& request) { return resolve(request, nullptr); }
+
+Configuration resolve_without_task(const ConfigurationRequest& request) {
+  Configuration configuration;
+  const std::vector<Assignment> assignments = resolve_identity(request, configuration);
+  find_algorithm(configuration.algorithm);
+  check_preset(configuration.preset);
+  for (const Assignment& assignment : assignments) {
+    if (is_task_option(assignment)) throw UserError("{}: {} is of a task", assignment.origin, assignment.key);
+  }
+  apply_blocks(configuration);
+  apply_request(assignments, configuration);
+  return configuration;
+}
+
+void change_task_options(const std::vector<Assignment>& sets, Configuration& configuration) {
+  for (const Assignment& assignment : sets) {
+    if (!is_task_option(assignment)) {
+      throw UserError("{}: only options of the task, task.…, can change here", assignment.key);
+    }
+    assign_task_option(assignment, configuration);
+  }
+  if (!sets.empty()) configuration.made = nullptr;  // it had the options of before
+}
+
+Configuration read_configuration(const std::filesystem::path& path) { return resolve(stored_request(path), nullptr); }
+
+Configuration read_configuration(const std::filesystem::path& path, const Configuration& other) {
+  return resolve(stored_request(path), &other);
+}
+
+Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request) {
+  ConfigurationRequest all = request;
+  all.file = stored_request(stored).file;
+  all.file.insert(all.file.end(), request.file.begin(), request.file.end());
+  Configuration after = resolve_configuration(all);  // first, so that a simulator outside starts in the time it now has
+  const Configuration before = read_configuration(stored, after);
+
+  for (const SettingDifference& difference : differences(before, after)) {
+    if (may_change(difference.key, after.task)) continue;
+    throw UserError("a run that is resumed keeps its settings: {} is {} in '{}', not {}; only iterations{} may change",
+                    difference.key, difference.before, stored.string(), difference.after,
+                    may_change("task.timeout", after.task) ? " and task.timeout" : "");
+  }
+  return after;
+}
+
+}  // namespace cgpo
