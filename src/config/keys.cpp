@@ -158,10 +158,10 @@ Value read(const LimitsField& field, const Settings& settings) { return list_of(
 std::string Range::words() const {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (low == -kInfinity && high == kInfinity) return "";
-  if (low == -kInfinity) return fmt::format("{} {}", high_open ? "below" : "of at most", high);
-  if (high == kInfinity) return fmt::format("{} {}", low_open ? "above" : "of at least", low);
+  if (low == -kInfinity) return fmt::format("{} {}", high_open ? "below" : "at most", high);
+  if (high == kInfinity) return fmt::format("{} {}", low_open ? "above" : "at least", low);
   if (!low_open && !high_open) return fmt::format("from {} to {}", low, high);
-  return fmt::format("{} {} and {} {}", low_open ? "above" : "of at least", low, high_open ? "below" : "at most", high);
+  return fmt::format("{} {} and {} {}", low_open ? "above" : "at least", low, high_open ? "below" : "at most", high);
 }
 
 std::string Key::type() const {
@@ -175,7 +175,7 @@ std::string Key::range() const {
 std::string Key::allowed() const {
   std::string words = std::visit([](const auto& held) { return kind_of(held); }, field);
   const std::string which = range();
-  if (!words.empty() && !which.empty()) words += ' ';
+  if (!words.empty() && !which.empty()) words += which.starts_with("at ") ? " of " : " ";
   return words + which;
 }
 

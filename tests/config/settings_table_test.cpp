@@ -71,7 +71,8 @@ TEST(SettingsTable, RangesAreWords) {
   EXPECT_EQ(find_key("iterations")->allowed(), "a whole number from 1 to 1000000");
   EXPECT_EQ(find_key("radius.grow")->allowed(), "a number above 1");
   EXPECT_EQ(find_key("radius.shrink")->range(), "above 0 and below 1");
-  EXPECT_EQ(find_key("discount")->range(), "of at least 0 and below 1");
+  EXPECT_EQ(find_key("discount")->range(), "at least 0 and below 1");
+  EXPECT_EQ(find_key("discount")->allowed(), "a number of at least 0 and below 1");
   EXPECT_EQ(find_key("update.learning_rate")->range(), "above 0 and at most 1");
   EXPECT_EQ(find_key("critic.targets")->allowed(), "one of \"window\", \"episode\"");
   EXPECT_EQ(find_key("critic.fit_first")->allowed(), "true or false");
