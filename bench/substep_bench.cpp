@@ -18,10 +18,10 @@
 #ifdef CGPO_X86
 #include "cgpo/kernel/machine_kernel.hpp"
 #endif
-#include "cgpo/physics/mujoco_handle.hpp"
-#include "cgpo/physics/step.hpp"
-#include "cgpo/tasks/models.hpp"
+#include "cgpo/physics/dynamics/step.hpp"
+#include "cgpo/physics/mujoco/handle.hpp"
 #include "cgpo/tasks/registry.hpp"
+#include "cgpo/tasks/robots/models.hpp"
 
 namespace cgpo::bench {
 

@@ -53,16 +53,17 @@ function(cgpo_module name)
           FILES_MATCHING PATTERN "*.hpp" ${private})
 endfunction()
 
-# Arguments of install(DIRECTORY) that leave out the headers of this folder whose first line begins with
+# Arguments of install(DIRECTORY) that leave out the headers of this folder, and of those in it, whose first line begins with
 # "// Private to this folder".
 function(cgpo_private_headers result)
-  file(GLOB headers ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
+  file(GLOB_RECURSE headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/*.hpp)
+  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   set(arguments)
   foreach(header ${headers})
-    file(STRINGS ${header} first LIMIT_COUNT 1)
-    get_filename_component(file ${header} NAME)
+    file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/${header} first LIMIT_COUNT 1)
     if(first MATCHES "^// Private to this folder")
-      list(APPEND arguments PATTERN ${file} EXCLUDE)
+      string(REPLACE "." "\\." pattern /${folder}/${header}$)
+      list(APPEND arguments REGEX ${pattern} EXCLUDE)
     endif()
   endforeach()
   set(${result} ${arguments} PARENT_SCOPE)

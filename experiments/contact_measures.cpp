@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "cgpo/graph/differentiate.hpp"
-#include "cgpo/tasks/models.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/models.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 namespace cgpo::contact {
 namespace {

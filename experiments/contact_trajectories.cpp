@@ -5,9 +5,9 @@
 #include <fmt/core.h>
 #include <functional>
 
-#include "cgpo/physics/mujoco_engine.hpp"
-#include "cgpo/tasks/models.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/physics/mujoco/engine.hpp"
+#include "cgpo/tasks/robots/models.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 #include "contact_swarm.hpp"
 

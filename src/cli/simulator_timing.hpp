@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cgpo/nn/row_store.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 
 namespace cgpo {
 

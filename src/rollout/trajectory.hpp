@@ -7,7 +7,7 @@
 #include "cgpo/base/thread_pool.hpp"
 #include "cgpo/nn/normaliser.hpp"
 #include "cgpo/nn/row_store.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 
 namespace cgpo {
 

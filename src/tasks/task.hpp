@@ -1,6 +1,6 @@
 // A task: what an environment is, from its start to its rewards and costs.
 //
-// To define one, write a class with these members (function.cpp is the smallest example) and hand it to make_task():
+// To define one, write a class with these members (toys/function.cpp is the smallest example) and hand it to make_task():
 //
 //   TaskSpec spec() const;
 //   void reset(RandomStream& random, std::span<double> state) const;         // one start state, of finite numbers

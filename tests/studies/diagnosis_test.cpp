@@ -7,7 +7,7 @@
 #include "cgpo/algorithms/cgpo.hpp"
 #include "cgpo/gradient/first_order.hpp"
 #include "cgpo/tasks/registry.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 #include "cgpo/updates/actor_critic.hpp"
 
 namespace cgpo {

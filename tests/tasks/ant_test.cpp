@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cgpo/graph/evaluate.hpp"
-#include "cgpo/tasks/models.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/models.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 #include "episodes.hpp"
 

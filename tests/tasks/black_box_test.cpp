@@ -4,8 +4,8 @@
 #include <limits>
 #include <thread>
 
-#include "cgpo/physics/mujoco_engine.hpp"
-#include "cgpo/tasks/models.hpp"
+#include "cgpo/physics/mujoco/engine.hpp"
+#include "cgpo/tasks/robots/models.hpp"
 
 #include "episodes.hpp"
 

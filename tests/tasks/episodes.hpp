@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cgpo/tasks/registry.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 
 namespace cgpo {
 

@@ -1,10 +1,9 @@
 // Environments in C++ that cannot be made.
-#include "cgpo/tasks/outside.hpp"
-
 #include <gmock/gmock.h>
 #include <stdexcept>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/tasks/outside/environment.hpp"
 
 namespace cgpo {
 namespace {

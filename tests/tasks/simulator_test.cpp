@@ -1,5 +1,5 @@
 // The compiled step and its adjoint against plain evaluation of the traced task.
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "cgpo/tasks/robot.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 
 #include "episodes.hpp"
 
