@@ -168,7 +168,8 @@ int start_run(const TrainRequest& request, const fs::path& folder, LiveView* liv
 int resume_run(const TrainRequest& request, const fs::path& folder, LiveView* live) {
   const RunFolder lock(folder, FolderMode::kResume);
   const Configuration configuration = continue_configuration(lock.paths().config(), request.configuration);
-  const bool changed = !differences(read_configuration(lock.paths().config()), configuration).empty();
+  const bool changed =
+      !differences(read_configuration(lock.paths().config(), configuration.made), configuration).empty();
 
   ThreadPool pool(request.threads);
   const std::shared_ptr<const Task> task = task_of(configuration);

@@ -183,7 +183,7 @@ std::vector<ConfigurationLine> configuration_lines(const Configuration& configur
   return lines;
 }
 
-Configuration resolve_configuration(const ConfigurationRequest& request) {
+Configuration resolve_configuration(const ConfigurationRequest& request, std::shared_ptr<const Task> made) {
   Configuration configuration;
   const std::vector<Assignment> assignments = resolve_identity(request, configuration);
   const TaskEntry& entry = find_task(configuration.task);
@@ -195,7 +195,8 @@ Configuration resolve_configuration(const ConfigurationRequest& request) {
   for (const Assignment& assignment : assignments) {
     if (is_task_option(assignment)) assign_task_option(assignment, configuration.task_options);
   }
-  const std::shared_ptr<const Task> task = configuration.made = entry.make(configuration.task_options);
+  const std::shared_ptr<const Task> task = configuration.made =
+      made != nullptr ? std::move(made) : entry.make(configuration.task_options);
 
   Settings& settings = configuration.settings;
   const auto assign_all = [&](const auto& pairs, const std::string& origin) {
@@ -255,10 +256,10 @@ std::string write_configuration(const Configuration& configuration) {
   return text;
 }
 
-Configuration read_configuration(const std::filesystem::path& path) {
+Configuration read_configuration(const std::filesystem::path& path, std::shared_ptr<const Task> made) {
   ConfigurationRequest request;
   request.file = parse_document(read_file(path), path.string());
-  return resolve_configuration(request);
+  return resolve_configuration(request, std::move(made));
 }
 
 std::vector<SettingDifference> differences(const Configuration& before, const Configuration& after) {
@@ -285,7 +286,7 @@ Configuration continue_configuration(const std::filesystem::path& stored, const 
   all.file = parse_document(read_file(stored), stored.string());
   all.file.insert(all.file.end(), request.file.begin(), request.file.end());
   Configuration after = resolve_configuration(all);  // first, so that a simulator outside starts in the time it now has
-  const Configuration before = read_configuration(stored);
+  const Configuration before = read_configuration(stored, after.made);
   const bool outside = after.task == "external";
 
   for (const SettingDifference& difference : differences(before, after)) {

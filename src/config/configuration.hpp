@@ -41,8 +41,8 @@ struct ConfigurationRequest {
 };
 
 // Throws UserError for whatever is wrong with the request: an unknown name, a value of the wrong type or out of range,
-// settings that contradict each other.
-Configuration resolve_configuration(const ConfigurationRequest& request);
+// settings that contradict each other. `made` is the task, if there is one of it already: it is not made again.
+Configuration resolve_configuration(const ConfigurationRequest& request, std::shared_ptr<const Task> made = nullptr);
 
 // Other options of the same task, for a policy that is trained already. UserError for any other key.
 void change_task_options(const std::vector<Assignment>& sets, Configuration& configuration);
@@ -65,7 +65,7 @@ std::vector<ConfigurationLine> configuration_lines(const Configuration& configur
 std::string write_configuration(const Configuration& configuration);
 
 // Of a file that write_configuration wrote.
-Configuration read_configuration(const std::filesystem::path& path);
+Configuration read_configuration(const std::filesystem::path& path, std::shared_ptr<const Task> made = nullptr);
 
 // A key on which two configurations differ.
 struct SettingDifference {

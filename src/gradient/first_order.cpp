@@ -34,7 +34,7 @@ FirstOrderGradient<Real>::FirstOrderGradient(const Simulator<Real>& simulator, c
       horizon_(horizon),
       window_(window > 0 ? std::min(window, shape.horizon) : shape.horizon),
       segment_(std::min(window_, kSegment)) {
-  const TaskSpec& spec = simulator.task().spec();
+  const TaskSpec& spec = simulator.spec();
   const int signals = simulator.signals();
   for (const auto& block : shape.blocks) {
     const int lanes = block.lanes();
@@ -58,7 +58,7 @@ const GradientEstimate& FirstOrderGradient<Real>::estimate(const Batch<Real>& ba
   if (!simulator_.differentiable()) {
     throw UserError(
         "task {} is not differentiable: it has no shac or bptt gradient (gradient.source = \"zobg\" needs none)",
-        simulator_.task().spec().name);
+        simulator_.spec().name);
   }
   check(critics.empty() || static_cast<int>(critics.size()) == simulator_.signals(), "one critic a signal");
   check(batch.blocks.front().keep == Keep::kInner, "the episodes kept what a sweep needs");
@@ -89,7 +89,7 @@ const GradientEstimate& FirstOrderGradient<Real>::estimate(const Batch<Real>& ba
 template <class Real>
 void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const Actor<Real>& actor,
                                      std::span<const Critic<Real>> critics, Workspace& w, std::size_t index) {
-  const TaskSpec& spec = simulator_.task().spec();
+  const TaskSpec& spec = simulator_.spec();
   const int signals = simulator_.signals();
   const int lanes = block.lanes();
   const bool intact = block.intact();
@@ -167,7 +167,7 @@ const std::vector<RowStore<Real>>& FirstOrderGradient<Real>::state_slopes(const 
                                                                           ThreadPool& pool) {
   if (slopes_.empty()) {
     for (const auto& block : batch.blocks) {
-      slopes_.emplace_back(simulator_.signals() * simulator_.task().spec().states, block.horizon * block.lanes());
+      slopes_.emplace_back(simulator_.signals() * simulator_.spec().states, block.horizon * block.lanes());
     }
   }
   keeps_slopes_ = true;
@@ -180,7 +180,7 @@ const std::vector<RowStore<Real>>& FirstOrderGradient<Real>::state_slopes(const 
 template <class Real>
 void FirstOrderGradient<Real>::total_slope(const TrajectoryBlock<Real>& block, int t,
                                            const RowStore<Real>& state_adjoint, Workspace& w, Rows<Real> slope) const {
-  const TaskSpec& spec = simulator_.task().spec();
+  const TaskSpec& spec = simulator_.spec();
   for (int k = 0; k < simulator_.signals(); ++k) {
     const Rows<Real> result = slope.from_row(k * spec.states);
     simulator_.observe_pull_back(block.states.view().from_column(block.column(t)),
@@ -196,7 +196,7 @@ void FirstOrderGradient<Real>::total_slope(const TrajectoryBlock<Real>& block, i
 // A product of slopes has the units of 1 / state², so each state is measured in what it usually varies by.
 template <class Real>
 void FirstOrderGradient<Real>::measure_states(const Batch<Real>& batch) {
-  Moments moments(simulator_.task().spec().states);
+  Moments moments(simulator_.spec().states);
   for (const auto& block : batch.blocks) {
     std::vector<std::uint8_t> keep(block.diverged.size());
     std::transform(block.diverged.begin(), block.diverged.end(), keep.begin(),
@@ -205,12 +205,12 @@ void FirstOrderGradient<Real>::measure_states(const Batch<Real>& batch) {
       moments.add(block.states.view().from_column(block.column(t)), block.lanes(), keep.data());
   }
   state_std_.clear();
-  for (int i = 0; i < simulator_.task().spec().states; ++i) state_std_.push_back(std::sqrt(moments.variance(i)));
+  for (int i = 0; i < simulator_.spec().states; ++i) state_std_.push_back(std::sqrt(moments.variance(i)));
 }
 
 template <class Real>
 void FirstOrderGradient<Real>::compare_slopes(const TrajectoryBlock<Real>& block, int t, Workspace& w) const {
-  const TaskSpec& spec = simulator_.task().spec();
+  const TaskSpec& spec = simulator_.spec();
   for (int k = 0; k < simulator_.signals(); ++k) {
     simulator_.observe_pull_back(block.states.view().from_column(block.column(t)),
                                  std::as_const(w.observation_adjoint).view().from_row(k * spec.observations),
@@ -242,7 +242,7 @@ void FirstOrderGradient<Real>::compare_slopes(const TrajectoryBlock<Real>& block
 template <class Real>
 void FirstOrderGradient<Real>::start_window(const TrajectoryBlock<Real>& block, int end, const Actor<Real>& actor,
                                             std::span<const Critic<Real>> critics, Workspace& w) const {
-  const int observations = simulator_.task().spec().observations;
+  const int observations = simulator_.spec().observations;
   clear(w.next_state_adjoint);
   clear(w.observation_adjoint);
   if (critics.empty() || (end == block.horizon && horizon_.ends_at_horizon)) return;
@@ -265,7 +265,7 @@ void FirstOrderGradient<Real>::start_window(const TrajectoryBlock<Real>& block, 
 // Weights of step t, and the adjoints from beyond it, where an episode has ended or diverged.
 template <class Real>
 void FirstOrderGradient<Real>::cut(const TrajectoryBlock<Real>& block, int t, Workspace& w) const {
-  const TaskSpec& spec = simulator_.task().spec();
+  const TaskSpec& spec = simulator_.spec();
   for (int k = 0; k < simulator_.signals(); ++k) {
     const bool stops = simulator_.stops_at_end(k);
     for (int lane = 0; lane < block.lanes(); ++lane) {

@@ -13,11 +13,11 @@ TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block e
     : environments(environments_in),
       horizon(horizon_in),
       keep(keep_in),
-      states(simulator.task().spec().states, (horizon_in + 1) * environments_in.size),
-      observations(simulator.task().spec().observations, (horizon_in + 1) * environments_in.size),
-      inputs(simulator.task().spec().observations, (horizon_in + 1) * environments_in.size),
-      noise(simulator.task().spec().actions, horizon_in * environments_in.size),
-      actions(simulator.task().spec().actions, horizon_in * environments_in.size),
+      states(simulator.spec().states, (horizon_in + 1) * environments_in.size),
+      observations(simulator.spec().observations, (horizon_in + 1) * environments_in.size),
+      inputs(simulator.spec().observations, (horizon_in + 1) * environments_in.size),
+      noise(simulator.spec().actions, horizon_in * environments_in.size),
+      actions(simulator.spec().actions, horizon_in * environments_in.size),
       signals(simulator.signals(), horizon_in * environments_in.size),
       inner(keep == Keep::kInner ? simulator.inner_rows() : 0, horizon_in * environments_in.size),
       length(static_cast<std::size_t>(environments_in.size), horizon_in),
@@ -25,7 +25,7 @@ TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block e
       diverged(static_cast<std::size_t>(environments_in.size), 0),
       sums(static_cast<std::size_t>(simulator.signals() * environments_in.size), 0.0),
       paper_sums(static_cast<std::size_t>(environments_in.size), 0.0),
-      moments(simulator.task().spec().observations) {}
+      moments(simulator.spec().observations) {}
 
 template <class Real>
 bool TrajectoryBlock<Real>::intact() const {
@@ -38,7 +38,7 @@ Batch<Real>::Batch(const Simulator<Real>& simulator, int environments_in, int ho
     : environments(environments_in),
       horizon(horizon_in),
       signals(simulator.signals()),
-      lattice_starts(simulator.task().spec().lattice_starts) {
+      lattice_starts(simulator.spec().lattice_starts) {
   for (const Block& block : fixed_blocks(environments_in, block_size))
     blocks.emplace_back(simulator, block, horizon_in, keep);
 }

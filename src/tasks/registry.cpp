@@ -30,7 +30,7 @@ const TaskEntry& find_task(const std::string& name) {
   throw UserError("unknown task '{}'{}; there are: {}", name, did_you_mean(name, names), fmt::join(names, ", "));
 }
 
-std::shared_ptr<const Task> make_task_by_name(const std::string& name) {
+std::shared_ptr<const Task> standard_task(const std::string& name) {
   const TaskEntry& entry = find_task(name);
   return entry.make(TaskOptions(entry.options));
 }

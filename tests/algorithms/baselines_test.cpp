@@ -177,7 +177,7 @@ TEST_P(Baseline, DivergedEnvironmentsRefuseTheUpdate) {
 
 TEST_P(Baseline, TasksWithoutDerivatives) {
   ThreadPool pool(1);
-  const AlgorithmContext settings = context(pool, GetParam(), make_task_by_name("function-floor"));
+  const AlgorithmContext settings = context(pool, GetParam(), standard_task("function-floor"));
   if (is_on_policy(GetParam())) {
     EXPECT_NO_THROW(make(settings)->iterate());
   } else {

@@ -470,7 +470,7 @@ TEST(FirstOrder, ThreadsDoNotMatter) {
 }
 
 TEST(FirstOrder, NonDifferentiableTasksAreRefused) {
-  const KernelSimulator<float> simulator(make_task_by_name("function-floor"), {0});
+  const KernelSimulator<float> simulator(standard_task("function-floor"), {0});
   const Policy<float> policy(1, {4}, 1, false);
   AlignedVector<float> parameters(static_cast<std::size_t>(policy.parameter_count()), 0.0F);
   const Normaliser<float> normaliser(1);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <mutex>
+#include <vector>
 
 #include "cgpo/base/error.hpp"
 
@@ -99,95 +101,27 @@ class EnvironmentList final : public OutsideEnvironments {
 
 }  // namespace
 
-OutsideTask::OutsideTask(TaskSpec spec, std::shared_ptr<OutsideEnvironments> environments)
-    : Task(seen_from_outside(std::move(spec))), environments_(std::move(environments)) {}
-
-void OutsideTask::reset(RandomStream& random, std::span<double> state) const {
-  const std::uint64_t seed = (std::uint64_t{random.bits()} << 32) | random.bits();
-  environments_->reset(0, {&seed, 1}, state);
-}
-
-void OutsideTask::reset_in_batch(RandomStream& random, const BatchPlace& place, std::span<double> state) const {
-  const std::uint64_t seed = (std::uint64_t{random.bits()} << 32) | random.bits();
-  environments_->reset(place.environment, {&seed, 1}, state);
-}
-
-Graph OutsideTask::trace_step() const {
-  check(false, "what is outside is no graph");
-  return Graph();
-}
-
-Graph OutsideTask::trace_observation() const {
-  Graph graph;
-  trace_outputs(graph, trace_inputs(graph, spec().states));
-  return graph;
+std::shared_ptr<const Task> make_outside_task(TaskSpec spec, std::shared_ptr<OutsideEnvironments> environments) {
+  TaskParts parts;
+  parts.spec = seen_from_outside(std::move(spec));
+  parts.reset = [environments](RandomStream& random, std::span<double> state) {
+    const std::uint64_t seed = random.bits64();
+    environments->reset(0, {&seed, 1}, state);
+  };
+  parts.reset_in_batch = [environments](RandomStream& random, const BatchPlace& place, std::span<double> state) {
+    const std::uint64_t seed = random.bits64();
+    environments->reset(place.environment, {&seed, 1}, state);
+  };
+  parts.observe = [](TracedSpan state, std::span<Traced> observation) {
+    std::copy(state.begin(), state.end(), observation.begin());
+  };
+  parts.dynamics = std::move(environments);
+  return std::make_shared<const Task>(std::move(parts));
 }
 
 std::shared_ptr<const Task> make_environment_task(TaskSpec spec, std::function<std::unique_ptr<Environment>()> make) {
   auto environments = std::make_shared<EnvironmentList>(spec, std::move(make));
-  return std::make_shared<OutsideTask>(std::move(spec), std::move(environments));
+  return make_outside_task(std::move(spec), std::move(environments));
 }
-
-template <class Real>
-OutsideSimulator<Real>::OutsideSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend)
-    : Simulator<Real>(std::move(task), std::move(costs), /*differentiable=*/false, backend) {}
-
-template <class Real>
-void OutsideSimulator<Real>::start(const EpisodeStarts& starts, Rows<Real> state, int lanes,
-                                   SimulatorScratch<Real>& scratch) const {
-  const TaskSpec& spec = this->task().spec();
-  std::vector<std::uint64_t> seeds;
-  for (int lane = 0; lane < lanes; ++lane) {
-    RandomStream random(starts.seed, starts.purpose, starts.iteration,
-                        starts.first_stream + static_cast<std::uint32_t>(starts.environment + lane));
-    const std::uint64_t high = random.bits();
-    seeds.push_back((high << 32) | random.bits());
-  }
-  scratch.start.resize(static_cast<std::size_t>(lanes * spec.observations));
-  this->task().find_outside()->reset(starts.environment, seeds, scratch.start);
-  for (int lane = 0; lane < lanes; ++lane) {
-    const std::span<const double> own =
-        std::span<const double>(scratch.start)
-            .subspan(static_cast<std::size_t>(lane * spec.observations), static_cast<std::size_t>(spec.observations));
-    check_start(spec, own);
-    for (int i = 0; i < spec.observations; ++i)
-      state.row(i)[lane] = static_cast<Real>(own[static_cast<std::size_t>(i)]);
-  }
-}
-
-template <class Real>
-void OutsideSimulator<Real>::step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const {
-  const TaskSpec& spec = this->task().spec();
-  const int wide = spec.observations + static_cast<int>(spec.costs.size()) + 2;
-  // Both in one piece of memory: actions, then results.
-  scratch.start.resize(static_cast<std::size_t>(lanes * (spec.actions + wide)));
-  const std::span<double> actions =
-      std::span<double>(scratch.start).first(static_cast<std::size_t>(lanes * spec.actions));
-  const std::span<double> results = std::span<double>(scratch.start).subspan(actions.size());
-  for (int lane = 0; lane < lanes; ++lane) {
-    for (int i = 0; i < spec.actions; ++i)
-      actions[static_cast<std::size_t>(lane * spec.actions + i)] = static_cast<double>(batch.action.row(i)[lane]);
-  }
-  this->task().find_outside()->step(batch.environment, lanes, actions, results);
-  for (int lane = 0; lane < lanes; ++lane) {
-    const double* const own = results.data() + std::ptrdiff_t{lane} * wide;
-    for (int i = 0; i < spec.observations; ++i)
-      batch.next_state.row(i)[lane] = batch.observation.row(i)[lane] = static_cast<Real>(own[i]);
-    batch.reward_paper[lane] = batch.signals.row(0)[lane] = static_cast<Real>(own[spec.observations]);
-    for (int k = 1; k < this->signals(); ++k) {
-      const int cost = this->costs()[static_cast<std::size_t>(k - 1)];
-      batch.signals.row(k)[lane] = static_cast<Real>(own[spec.observations + 1 + cost]);
-    }
-    batch.ended[lane] = own[wide - 1] != 0.0 ? Real(1) : Real(0);
-  }
-}
-
-template <class Real>
-void OutsideSimulator<Real>::pull_back(const AdjointBatch<Real>&, int, SimulatorScratch<Real>&) const {
-  check(false, "what is outside is not pulled back");
-}
-
-template class OutsideSimulator<float>;
-template class OutsideSimulator<double>;
 
 }  // namespace cgpo

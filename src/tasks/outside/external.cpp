@@ -1,29 +1,10 @@
 #include "cgpo/tasks/outside/external.hpp"
 
-#include <map>
-
 #include "cgpo/base/error.hpp"
+#include "cgpo/tasks/outside/environment.hpp"
 #include "cgpo/tasks/outside/process.hpp"
 
 namespace cgpo {
-namespace {
-
-// A command makes its task several times (to read the configuration, to train), and an interpreter with its libraries
-// takes seconds to start: one process serves them all. They never simulate at the same time, and every batch begins
-// with resets, so the timeout is that of the newest.
-std::shared_ptr<ExternalProcess> process_of(const std::string& command, double timeout) {
-  static std::map<std::string, std::shared_ptr<ExternalProcess>> running;
-  std::shared_ptr<ExternalProcess>& process = running[command];
-  if (process == nullptr || process->failed()) {
-    process = nullptr;
-    process = std::make_shared<ExternalProcess>(command, timeout);
-  }
-  process->set_timeout(timeout);
-  return process;
-}
-
-}  // namespace
-
 TaskEntry external_entry() {
   return {.name = "external",
           .options = {{.name = "command",
@@ -41,8 +22,8 @@ TaskEntry external_entry() {
                   "task external needs task.command, what starts your simulator: --set 'task.command=\"python3 "
                   "my_env.py\"'");
             }
-            const std::shared_ptr<ExternalProcess> process = process_of(command, options.number("timeout"));
-            return std::make_shared<OutsideTask>(process->spec(), process);
+            const auto process = std::make_shared<OutsideProcess>(command, options.number("timeout"));
+            return make_outside_task(process->spec(), process);
           },
           .needs = "task.command",
           .summary = "a simulator of your own, a program that answers over pipes; see docs/your-own-simulator.md"};

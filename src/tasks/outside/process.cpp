@@ -2,31 +2,19 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <limits>
-#include <nlohmann/json.hpp>
-#include <poll.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <thread>
-#include <unistd.h>
+#include <system_error>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/json.hpp"
 
 namespace cgpo {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "frames are written as they lie in memory");
-
-using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLongestHeader = 1 << 16;
 constexpr const char* kProtocol = "cgpo-simulator";
@@ -68,168 +56,70 @@ CostSpec read_cost(const Json& cost) {
   return result;
 }
 
+Process start(const std::string& command) {
+  try {
+    return Process({.words = {"sh", "-c", command}, .program = "/bin/sh", .reads_at = 0, .writes_at = 1});
+  } catch (const std::system_error& error) {
+    throw UserError("cannot start the simulator `{}`: {}", command, error.code().message());
+  }
+}
+
+template <class T>
+std::span<char> bytes_of(T& values) {
+  const auto bytes = std::as_writable_bytes(std::span(values));
+  return {reinterpret_cast<char*>(bytes.data()), bytes.size()};
+}
+
 }  // namespace
 
-class ExternalProcess::Deadline {
- public:
-  explicit Deadline(double seconds)
-      : end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
-  // Waits for the file; false when the time is over.
-  bool wait(int file, short events) const {
-    for (;;) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now()).count();
-      if (left <= 0) return false;
-      pollfd entry{file, events, 0};
-      const int ready = ::poll(&entry, 1, static_cast<int>(std::min<long long>(left, 1 << 30)));
-      if (ready > 0) return true;
-      if (ready < 0 && errno != EINTR) return true;  // what is wrong shows when it is used
-    }
-  }
+OutsideProcess::OutsideProcess(const std::string& command, double timeout_seconds)
+    : command_(command), timeout_(timeout_seconds), process_(start(command)) {
+  send(Json{{"protocol", kProtocol}, {"version", kVersion}}.dump() + "\n");
+  read_header(receive_line());
+}
 
- private:
-  Clock::time_point end_;
-};
+OutsideProcess::~OutsideProcess() { process_.end(failure_.empty() ? 0.5 : 0.0); }
 
-ExternalProcess::ExternalProcess(const std::string& command, double timeout_seconds)
-    : command_(command), timeout_(timeout_seconds) {
-  start();
-  try {
-    const std::string hello = Json{{"protocol", kProtocol}, {"version", kVersion}}.dump() + "\n";
-    send(hello.data(), hello.size());
-    read_header(receive_line());
-  } catch (...) {
-    stop();
-    throw;
+void OutsideProcess::fail(const std::string& what) {
+  if (failure_.empty()) failure_ = what;
+  throw UserError("the simulator `{}` {}", command_, failure_);
+}
+
+std::string OutsideProcess::ending(const char* otherwise) {
+  const std::optional<ProcessEnd> end = process_.wait_for(1.0);
+  return end ? end->words() : otherwise;
+}
+
+void OutsideProcess::send(std::span<const char> data) {
+  switch (process_.write(data, Deadline(timeout_))) {
+    case Process::Transfer::kDone: return;
+    case Process::Transfer::kTimeout: fail(fmt::format("did not read for {} s (task.timeout)", timeout_));
+    case Process::Transfer::kClosed: fail(ending("closed its input"));
   }
 }
 
-ExternalProcess::~ExternalProcess() { stop(); }
-
-void ExternalProcess::start() {
-  int to[2];
-  int from[2];
-  // A socket, so that writing to a process that is gone is an error and no signal.
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) != 0)
-    throw UserError("cannot start the simulator `{}`: {}", command_, std::strerror(errno));
-  if (::pipe2(from, O_CLOEXEC) != 0) {
-    const int error = errno;
-    ::close(to[0]);
-    ::close(to[1]);
-    throw UserError("cannot start the simulator `{}`: {}", command_, std::strerror(error));
-  }
-  const pid_t parent = ::getpid();
-  process_ = ::fork();
-  if (process_ == 0) {
-    ::setpgid(0, 0);  // Ctrl-C is for us: the iteration at hand is still to be done
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent) ::_exit(127);
-    ::dup2(to[1], 0);
-    ::dup2(from[1], 1);
-    ::execl("/bin/sh", "sh", "-c", command_.c_str(), static_cast<char*>(nullptr));
-    ::_exit(127);
-  }
-  const int error = errno;
-  ::close(to[1]);
-  ::close(from[1]);
-  to_ = to[0];
-  from_ = from[0];
-  if (process_ < 0) {
-    stop();
-    throw UserError("cannot start the simulator `{}`: {}", command_, std::strerror(error));
-  }
-  ::setpgid(process_, process_);  // whoever comes first
-  ::fcntl(to_, F_SETFL, O_NONBLOCK);
-  ::fcntl(from_, F_SETFL, O_NONBLOCK);
-}
-
-void ExternalProcess::stop() {
-  if (to_ >= 0) ::close(to_);
-  if (from_ >= 0) ::close(from_);
-  to_ = from_ = -1;
-  if (process_ <= 0) return;
-  // The end of its input tells it to go; it gets a moment.
-  for (int i = 0; i < 50 && !failed_; ++i) {
-    if (::waitpid(process_, nullptr, WNOHANG) != 0) {
-      process_ = -1;
-      return;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  ::kill(-process_, SIGKILL);
-  ::waitpid(process_, nullptr, 0);
-  process_ = -1;
-}
-
-void ExternalProcess::fail(const std::string& what) {
-  failed_ = true;
-  failure_ = what;
-  throw UserError("the simulator `{}` {}", command_, what);
-}
-
-std::string ExternalProcess::ending(const char* otherwise) {
-  int status = 0;
-  for (int i = 0; i < 100; ++i) {
-    const pid_t found = ::waitpid(process_, &status, WNOHANG);
-    if (found == process_) {
-      process_ = -1;
-      if (WIFSIGNALED(status))
-        return fmt::format("was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
-      if (WEXITSTATUS(status) == 127) return "could not be started (exit code 127)";
-      return fmt::format("ended with exit code {}", WEXITSTATUS(status));
-    }
-    if (found < 0) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return otherwise;
-}
-
-void ExternalProcess::send(const void* data, std::size_t size) {
-  const Deadline deadline(timeout_);
-  const char* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t sent = ::send(to_, at, size, MSG_NOSIGNAL);
-    if (sent > 0) {
-      at += sent;
-      size -= static_cast<std::size_t>(sent);
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!deadline.wait(to_, POLLOUT)) fail(fmt::format("did not read for {} s (task.timeout)", timeout_));
-    } else if (errno != EINTR) {
-      fail(ending("closed its input"));
-    }
+void OutsideProcess::receive(std::span<char> data, const char* what, const Deadline& deadline) {
+  switch (process_.read(data, deadline)) {
+    case Process::Transfer::kDone: return;
+    case Process::Transfer::kTimeout:
+      fail(fmt::format("gave no answer within {} s (task.timeout) where {} was expected", timeout_, what));
+    case Process::Transfer::kClosed: fail(fmt::format("{} where {} was expected", ending("closed its output"), what));
   }
 }
 
-void ExternalProcess::receive(void* data, std::size_t size, const char* what, const Deadline& deadline) {
-  char* at = static_cast<char*>(data);
-  while (size > 0) {
-    const ssize_t got = ::read(from_, at, size);
-    if (got > 0) {
-      at += got;
-      size -= static_cast<std::size_t>(got);
-    } else if (got == 0) {
-      fail(fmt::format("{} where {} was expected", ending("closed its output"), what));
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-      if (!deadline.wait(from_, POLLIN))
-        fail(fmt::format("gave no answer within {} s (task.timeout) where {} was expected", timeout_, what));
-    } else if (errno != EINTR) {
-      fail(ending("closed its output"));
-    }
-  }
-}
-
-std::string ExternalProcess::receive_line() {
+std::string OutsideProcess::receive_line() {
   const Deadline deadline(timeout_);
   std::string line;
   for (;;) {
     char letter = 0;
-    receive(&letter, 1, "its header", deadline);
+    receive({&letter, 1}, "its header", deadline);
     if (letter == '\n') return line;
     line += letter;
     if (line.size() > kLongestHeader) fail("sent no header: a line of JSON");
   }
 }
 
-void ExternalProcess::read_header(const std::string& line) {
+void OutsideProcess::read_header(const std::string& line) {
   const Json header = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!header.is_object())
     fail(fmt::format("sent no header: a line of JSON was expected, not '{}'", line.substr(0, 80)));
@@ -264,27 +154,27 @@ void ExternalProcess::read_header(const std::string& line) {
                                                        [](const CostSpec& cost) { return !cost.stops_at_end; });
 }
 
-void ExternalProcess::exchange(std::uint32_t kind, int first, int count, const std::vector<char>& payload,
-                               std::size_t expected, const char* what) {
-  if (failed_) fail(std::string(failure_));
+void OutsideProcess::exchange(std::uint32_t kind, int first, int count, const std::vector<char>& payload,
+                              std::size_t expected, const char* what) {
+  if (!failure_.empty()) fail(failure_);
   const std::uint32_t request[4] = {kind, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count),
                                     static_cast<std::uint32_t>(payload.size())};
   std::vector<char> frame(sizeof(request) + payload.size());
   std::memcpy(frame.data(), request, sizeof(request));
   std::memcpy(frame.data() + sizeof(request), payload.data(), payload.size());
-  send(frame.data(), frame.size());
+  send(frame);
   const Deadline deadline(timeout_);
   std::uint32_t bytes = 0;
-  receive(&bytes, sizeof(bytes), what, deadline);
+  receive({reinterpret_cast<char*>(&bytes), sizeof(bytes)}, what, deadline);
   if (bytes != expected * sizeof(float)) {
     fail(fmt::format("sent {} bytes where {} was expected: {} for {} environments", bytes, what,
                      expected * sizeof(float), count));
   }
   answer_.resize(expected);
-  receive(answer_.data(), bytes, what, deadline);
+  receive(bytes_of(answer_), what, deadline);
 }
 
-void ExternalProcess::reset(int first, std::span<const std::uint64_t> seeds, std::span<double> observations) {
+void OutsideProcess::reset(int first, std::span<const std::uint64_t> seeds, std::span<double> observations) {
   const std::lock_guard lock(mutex_);
   std::vector<char> payload(seeds.size_bytes());
   std::memcpy(payload.data(), seeds.data(), payload.size());
@@ -302,7 +192,7 @@ void ExternalProcess::reset(int first, std::span<const std::uint64_t> seeds, std
   std::fill(ended_.begin() + first, ended_.begin() + static_cast<std::ptrdiff_t>(last), 0);
 }
 
-void ExternalProcess::step(int first, int count, std::span<const double> actions, std::span<double> results) {
+void OutsideProcess::step(int first, int count, std::span<const double> actions, std::span<double> results) {
   const std::lock_guard lock(mutex_);
   std::vector<char> payload(actions.size() * sizeof(float));
   for (std::size_t i = 0; i < actions.size(); ++i) {

@@ -2,12 +2,14 @@
 
 #include <cmath>
 
+#include "cgpo/physics/dynamics/step.hpp"
+
 namespace cgpo {
 namespace {
 
-class MujocoBlackBox final : public BlackBox {
+class MujocoSteps final : public OutsideEngine {
  public:
-  explicit MujocoBlackBox(const Robot& robot)
+  explicit MujocoSteps(const Robot& robot)
       : engine_(make_mujoco_engine(robot)),
         substeps_(robot.substeps),
         action_scale_(robot.action_scale),
@@ -31,6 +33,20 @@ class MujocoBlackBox final : public BlackBox {
   double action_scale_;
   std::vector<double> control_;
 };
+
+std::vector<Traced> own_substep(const Robot& robot, TracedSpan state, TracedSpan action) {
+  const RobotState<Traced> before(*robot.model, state);
+  std::vector<Traced> control;
+  for (const Traced& a : action) control.push_back(robot.action_scale == 1.0 ? a : robot.action_scale * a);
+  PhysicsState<Traced> after = physics_step(*robot.model, robot.physics,
+                                            PhysicsState<Traced>{{before.q.begin(), before.q.end()},  //
+                                                                 {before.v.begin(), before.v.end()}},
+                                            TracedSpan(control));
+  std::vector<Traced> next = std::move(after.q);
+  next.insert(next.end(), after.v.begin(), after.v.end());
+  next.insert(next.end(), before.extra.begin(), before.extra.end());
+  return next;
+}
 
 }  // namespace
 
@@ -132,7 +148,14 @@ MujocoEngine make_mujoco_engine(const Robot& robot) {
   return engine;
 }
 
-std::unique_ptr<BlackBox> make_mujoco_black_box(const Robot& robot) { return std::make_unique<MujocoBlackBox>(robot); }
+TaskDynamics robot_dynamics(std::shared_ptr<const Robot> robot, TracedOutcome outcome) {
+  if (robot->engine == Engine::kMujoco) {
+    return OutsideStep{[robot]() -> std::unique_ptr<OutsideEngine> { return std::make_unique<MujocoSteps>(*robot); },
+                       std::move(outcome)};
+  }
+  return Substeps{[robot](TracedSpan state, TracedSpan action) { return own_substep(*robot, state, action); },
+                  std::move(outcome)};
+}
 
 std::vector<std::pair<std::string, std::string>> paper_defaults(int iterations, int environments, double radius,
                                                                 double radius_lower, double radius_upper) {

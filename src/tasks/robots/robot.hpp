@@ -32,7 +32,7 @@ namespace cgpo {
 
 enum class Engine : std::uint8_t {
   kOwn,     // our dynamics: smooth contact, derivatives
-  kMujoco,  // mj_step with the contact of the MJCF file; a black box
+  kMujoco,  // mj_step with the contact of the MJCF file: outside, no derivatives
 };
 
 // What is drawn beside a robot: a ball whose place in the world stands in the extra part of the state.
@@ -78,9 +78,9 @@ std::vector<TaskOption> robot_options(const RobotDefaults& defaults, bool collid
 Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options);
 // Name, sizes and clock.
 TaskSpec robot_spec(const Robot& robot, int observations, int extra = 0);
-// "own" makes its steps by physics_step, "mujoco" by this.
-std::unique_ptr<BlackBox> make_mujoco_black_box(const Robot& robot);
 MujocoEngine make_mujoco_engine(const Robot& robot);
+// How its engine moves it: ours by physics_step, substep by substep, MuJoCo's by mj_step, outside.
+TaskDynamics robot_dynamics(std::shared_ptr<const Robot> robot, TracedOutcome outcome);
 
 // An environment's state with names, and where its bodies are.
 template <class S>
@@ -119,100 +119,19 @@ S sum_of_squares(std::span<const S> values) {
 }
 
 template <class Definition>
-class RobotTask final : public Task {
- public:
-  explicit RobotTask(Definition definition) : Task(definition.spec()), definition_(std::move(definition)) {}
-
-  void reset(RandomStream& random, std::span<double> state) const override {
-    definition_.reset(random, state);
-    check_start(spec(), state);
-  }
-  void reset_in_batch(RandomStream& random, const BatchPlace& place, std::span<double> state) const override {
-    draw_start(definition_, random, place, state);
-    check_start(spec(), state);
-  }
-
-  Graph trace_step() const override {
-    Graph graph;
-    const std::vector<Traced> state = trace_inputs(graph, spec().states);
-    const std::vector<Traced> action = trace_inputs(graph, spec().actions);
-    std::vector<Traced> next = state;
-    for (int i = 0; i < robot().substeps; ++i) next = substep(next, action);
-    trace_results(graph, state, action, std::move(next));
-    return graph;
-  }
-
-  bool has_substep() const override { return !is_black_box(); }
-  Graph trace_substep() const override {
-    Graph graph;
-    const std::vector<Traced> state = trace_inputs(graph, spec().states);
-    const std::vector<Traced> action = trace_inputs(graph, spec().actions);
-    trace_outputs(graph, substep(state, action));
-    trace_outputs(graph, action);
-    return graph;
-  }
-
-  Graph trace_outcome() const override {
-    Graph graph;
-    const std::vector<Traced> state = trace_inputs(graph, spec().states);
-    const std::vector<Traced> action = trace_inputs(graph, spec().actions);
-    trace_results(graph, state, action, trace_inputs(graph, spec().states));
-    return graph;
-  }
-
-  Graph trace_observation() const override {
-    Graph graph;
-    const std::vector<Traced> state = trace_inputs(graph, spec().states);
-    trace_outputs(graph, observe(state));
-    return graph;
-  }
-
-  bool is_black_box() const override { return robot().engine == Engine::kMujoco; }
-  std::unique_ptr<BlackBox> make_black_box() const override { return make_mujoco_black_box(robot()); }
-
-  const Robot* find_robot() const override { return &definition_.robot(); }
-
-  const Definition& definition() const { return definition_; }
-
- private:
-  const Robot& robot() const { return definition_.robot(); }
-  const Model& model() const { return *robot().model; }
-
-  std::vector<Traced> substep(const std::vector<Traced>& state, const std::vector<Traced>& action) const {
-    check(!is_black_box(), "the step of a black box is not a graph");
-    const RobotState<Traced> before(model(), state);
-    std::vector<Traced> control;
-    for (const Traced& a : action) control.push_back(robot().action_scale == 1.0 ? a : robot().action_scale * a);
-    PhysicsState<Traced> after = physics_step(model(), robot().physics,
-                                              PhysicsState<Traced>{{before.q.begin(), before.q.end()},  //
-                                                                   {before.v.begin(), before.v.end()}},
-                                              std::span<const Traced>(control));
-    std::vector<Traced> next = std::move(after.q);
-    next.insert(next.end(), after.v.begin(), after.v.end());
-    next.insert(next.end(), before.extra.begin(), before.extra.end());
-    return next;
-  }
-
-  std::vector<Traced> observe(const std::vector<Traced>& state) const {
-    std::vector<Traced> observation(static_cast<std::size_t>(spec().observations));
-    definition_.template observe<Traced>(RobotState<Traced>(model(), state), std::span<Traced>(observation));
-    return observation;
-  }
-
-  void trace_results(Graph& graph, const std::vector<Traced>& state, const std::vector<Traced>& action,
-                     std::vector<Traced> next) const {
-    StepResult<Traced> result = definition_.template outcome<Traced>(
-        RobotState<Traced>(model(), state), std::span<const Traced>(action), RobotState<Traced>(model(), next));
-    result.state = std::move(next);
-    trace_step_outputs(graph, spec(), result, observe(result.state));
-  }
-
-  Definition definition_;
-};
-
-template <class Definition>
 std::shared_ptr<const Task> make_robot_task(Definition definition) {
-  return std::make_shared<RobotTask<Definition>>(std::move(definition));
+  const auto kept = std::make_shared<const Definition>(std::move(definition));
+  const Model* const model = kept->robot().model.get();
+  TaskParts parts = begin_task(kept);
+  parts.observe = [kept, model](TracedSpan state, std::span<Traced> observation) {
+    kept->template observe<Traced>(RobotState<Traced>(*model, state), observation);
+  };
+  parts.robot = std::shared_ptr<const Robot>(kept, &kept->robot());
+  parts.dynamics = robot_dynamics(parts.robot, [kept, model](TracedSpan before, TracedSpan action, TracedSpan after) {
+    return kept->template outcome<Traced>(RobotState<Traced>(*model, before), action,
+                                          RobotState<Traced>(*model, after));
+  });
+  return std::make_shared<const Task>(std::move(parts));
 }
 
 // The settings of the paper's table that differ from task to task.

@@ -6,13 +6,13 @@ namespace cgpo {
 template <class Real>
 KernelSimulator<Real>::KernelSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend)
     : Simulator<Real>(task, std::move(costs), task->spec().differentiable, backend),
-      step_(compile<Real>(step_graph(this->task(), this->costs()), backend)) {
-  if (differentiable()) adjoint_ = compile<Real>(step_adjoint_graph(this->task(), this->costs()), backend);
+      step_(compile<Real>(step_graph(*task, this->costs()), backend)) {
+  if (differentiable()) adjoint_ = compile<Real>(step_adjoint_graph(*task, this->costs()), backend);
 }
 
 template <class Real>
 void KernelSimulator<Real>::step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const {
-  const TaskSpec& spec = this->task().spec();
+  const TaskSpec& spec = this->spec();
   KernelCall<Real> call(scratch);
   call.read(batch.state, spec.states);
   call.read(batch.action, spec.actions);
@@ -25,7 +25,7 @@ template <class Real>
 void KernelSimulator<Real>::pull_back(const AdjointBatch<Real>& batch, int lanes,
                                       SimulatorScratch<Real>& scratch) const {
   check(adjoint_ != nullptr, "only a differentiable task is pulled back");
-  const TaskSpec& spec = this->task().spec();
+  const TaskSpec& spec = this->spec();
   KernelCall<Real> call(scratch);
   call.read(batch.state, spec.states);
   call.read(batch.action, spec.actions);

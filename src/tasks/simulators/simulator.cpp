@@ -1,10 +1,11 @@
 #include "cgpo/tasks/simulators/simulator.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/overloaded.hpp"
 #include "cgpo/graph/differentiate.hpp"
-#include "cgpo/tasks/outside/environment.hpp"
 #include "cgpo/tasks/simulators/kernel_call.hpp"
 
 namespace cgpo {
@@ -40,6 +41,11 @@ Graph differentiate_signals(const Task& task, const Graph& graph, int signals) {
   return differentiate(graph, request);
 }
 
+template <class Real>
+void copy_rows(Rows<const Real> from, Rows<Real> to, int rows, int lanes) {
+  for (int i = 0; i < rows; ++i) std::copy_n(from.row(i), lanes, to.row(i));
+}
+
 int signals_of(const std::vector<int>& costs) { return 1 + static_cast<int>(costs.size()); }
 
 }  // namespace
@@ -71,7 +77,8 @@ Graph outcome_adjoint_graph(const Task& task, const std::vector<int>& costs) {
 template <class Real>
 void Simulator<Real>::start(const EpisodeStarts& starts, Rows<Real> state, int lanes,
                             SimulatorScratch<Real>& scratch) const {
-  const auto states = static_cast<std::size_t>(task_->spec().states);
+  check(task_ != nullptr, "this simulator begins no episodes");
+  const auto states = static_cast<std::size_t>(spec_.states);
   scratch.start.resize(states);
   for (int lane = 0; lane < lanes; ++lane) {
     const int environment = starts.environment + lane;
@@ -89,10 +96,17 @@ void Simulator<Real>::start(const EpisodeStarts& starts, Rows<Real> state, int l
 
 template <class Real>
 bool Simulator<Real>::stops_at_end(int k) const {
-  const TaskSpec& spec = task_->spec();
-  if (k == 0) return spec.reward_stops_at_end;
-  return spec.costs[static_cast<std::size_t>(costs_[static_cast<std::size_t>(k - 1)])].stops_at_end;
+  if (k == 0) return spec_.reward_stops_at_end;
+  return spec_.costs[static_cast<std::size_t>(costs_[static_cast<std::size_t>(k - 1)])].stops_at_end;
 }
+
+template <class Real>
+void Simulator<Real>::pull_back(const AdjointBatch<Real>&, int, SimulatorScratch<Real>&) const {
+  check(false, "only a differentiable simulator is pulled back");
+}
+
+template <class Real>
+ObservationKernels<Real>::ObservationKernels(int states) : states_(states), observations_(states) {}
 
 template <class Real>
 ObservationKernels<Real>::ObservationKernels(const Task& task, bool derivatives, Backend backend)
@@ -108,6 +122,7 @@ ObservationKernels<Real>::ObservationKernels(const Task& task, bool derivatives,
 template <class Real>
 void ObservationKernels<Real>::observe(Rows<const Real> state, Rows<Real> observation, int lanes,
                                        SimulatorScratch<Real>& scratch) const {
+  if (observe_ == nullptr) return copy_rows(state, observation, observations_, lanes);
   KernelCall<Real> call(scratch);
   call.read(state, states_);
   call.write(observation, observations_);
@@ -117,6 +132,7 @@ void ObservationKernels<Real>::observe(Rows<const Real> state, Rows<Real> observ
 template <class Real>
 void ObservationKernels<Real>::pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
                                          SimulatorScratch<Real>& scratch) const {
+  if (observe_ == nullptr) return copy_rows(adjoint, result, states_, lanes);
   check(adjoint_ != nullptr, "only a differentiable task is pulled back");
   KernelCall<Real> call(scratch);
   call.read(state, states_);
@@ -128,6 +144,7 @@ void ObservationKernels<Real>::pull_back(Rows<const Real> state, Rows<const Real
 template <class Real>
 void ObservationKernels<Real>::push(Rows<const Real> state, Rows<const Real> tangent, Rows<Real> result, int lanes,
                                     SimulatorScratch<Real>& scratch) const {
+  if (observe_ == nullptr) return copy_rows(tangent, result, observations_, lanes);
   check(tangent_ != nullptr, "only a differentiable task is differentiated");
   KernelCall<Real> call(scratch);
   call.read(state, states_);
@@ -139,12 +156,18 @@ void ObservationKernels<Real>::push(Rows<const Real> state, Rows<const Real> tan
 template <class Real>
 std::unique_ptr<Simulator<Real>> make_simulator(std::shared_ptr<const Task> task, std::vector<int> costs,
                                                 Backend backend) {
-  if (task->find_outside() != nullptr)
-    return std::make_unique<OutsideSimulator<Real>>(std::move(task), std::move(costs), backend);
-  if (task->is_black_box())
-    return std::make_unique<BlackBoxSimulator<Real>>(std::move(task), std::move(costs), backend);
-  if (task->has_substep()) return std::make_unique<SubstepSimulator<Real>>(std::move(task), std::move(costs), backend);
-  return std::make_unique<KernelSimulator<Real>>(std::move(task), std::move(costs), backend);
+  using Made = std::unique_ptr<Simulator<Real>>;
+  return std::visit(
+      Overloaded{
+          [&](const WholeStep&) -> Made { return std::make_unique<KernelSimulator<Real>>(task, costs, backend); },
+          [&](const Substeps&) -> Made { return std::make_unique<SubstepSimulator<Real>>(task, costs, backend); },
+          [&](const OutsideStep&) -> Made {
+            return std::make_unique<OutsideStepSimulator<Real>>(task, costs, backend);
+          },
+          [&](const std::shared_ptr<OutsideEnvironments>& environments) -> Made {
+            return std::make_unique<OutsideEnvironmentSimulator<Real>>(task->spec(), costs, environments);
+          }},
+      task->dynamics());
 }
 
 template class Simulator<float>;

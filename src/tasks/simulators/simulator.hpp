@@ -88,6 +88,7 @@ template <class Real>
 class ObservationKernels {
  public:
   ObservationKernels(const Task& task, bool derivatives, Backend backend);
+  explicit ObservationKernels(int states);  // all of the state is observed, as it is
   void observe(Rows<const Real> state, Rows<Real> observation, int lanes, SimulatorScratch<Real>& scratch) const;
   void pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
                  SimulatorScratch<Real>& scratch) const;
@@ -97,7 +98,7 @@ class ObservationKernels {
  private:
   int states_;
   int observations_;
-  std::unique_ptr<Kernel<Real>> observe_;
+  std::unique_ptr<Kernel<Real>> observe_;  // null, as are the others: states are observed as they are
   std::unique_ptr<Kernel<Real>> adjoint_;
   std::unique_ptr<Kernel<Real>> tangent_;
 };
@@ -112,13 +113,13 @@ class Simulator {
   // Begins an episode in every lane: its start state, by the task's own reset unless the simulator has another way.
   virtual void start(const EpisodeStarts& starts, Rows<Real> state, int lanes, SimulatorScratch<Real>& scratch) const;
   virtual void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
-  virtual bool differentiable() const = 0;
+  virtual bool differentiable() const { return false; }
   virtual int inner_rows() const { return 0; }
   // Arithmetic operations of a lane, as far as kernels do them.
   virtual int step_operations() const = 0;
   virtual int pull_back_operations() const { return 0; }
   // Only if differentiable().
-  virtual void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
+  virtual void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const;
   // With O = ∂observation/∂state: from [observations] to Oᵀ adjoint [states], and from [states] to O tangent.
   void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
                          SimulatorScratch<Real>& scratch) const {
@@ -129,7 +130,7 @@ class Simulator {
     observation_.push(state, tangent, result, lanes, scratch);
   }
 
-  const Task& task() const { return *task_; }
+  const TaskSpec& spec() const { return spec_; }  // its sizes are those of the rows above
   int signals() const { return 1 + static_cast<int>(costs_.size()); }
   const std::vector<int>& costs() const { return costs_; }  // which of the task's costs, in order
   // Whether signal k stops counting when an episode ends early.
@@ -137,22 +138,29 @@ class Simulator {
 
  protected:
   Simulator(std::shared_ptr<const Task> task, std::vector<int> costs, bool differentiable, Backend backend)
-      : task_(std::move(task)), costs_(std::move(costs)), observation_(*task_, differentiable, backend) {}
+      : spec_(task->spec()),
+        costs_(std::move(costs)),
+        task_(std::move(task)),
+        observation_(*task_, differentiable, backend) {}
+  // Of one that shows all of its state, and begins episodes in its own way or not at all.
+  Simulator(const TaskSpec& spec, std::vector<int> costs)
+      : spec_(spec), costs_(std::move(costs)), observation_(spec.states) {}
 
  private:
-  std::shared_ptr<const Task> task_;
+  TaskSpec spec_;
   std::vector<int> costs_;
+  std::shared_ptr<const Task> task_;  // for its starts
   ObservationKernels<Real> observation_;
 };
 
-// A task whose whole step is one graph.
+// WholeStep; Substeps, too, unrolled into one graph.
 template <class Real>
 class KernelSimulator final : public Simulator<Real> {
  public:
   KernelSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
 
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
-  bool differentiable() const override { return this->task().spec().differentiable; }
+  bool differentiable() const override { return this->spec().differentiable; }
   int step_operations() const override { return step_->operations(); }
   int pull_back_operations() const override { return adjoint_ ? adjoint_->operations() : 0; }
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
@@ -162,7 +170,7 @@ class KernelSimulator final : public Simulator<Real> {
   std::unique_ptr<Kernel<Real>> adjoint_;
 };
 
-// A task whose step is a substep taken several times, and an outcome: three small kernels instead of one large, so that
+// Substeps: three small kernels instead of one large, so that
 // a robot is ready in milliseconds and its code stays near the instruction cache.
 template <class Real>
 class SubstepSimulator final : public Simulator<Real> {
@@ -170,7 +178,7 @@ class SubstepSimulator final : public Simulator<Real> {
   SubstepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
 
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
-  bool differentiable() const override { return this->task().spec().differentiable; }
+  bool differentiable() const override { return this->spec().differentiable; }
   int inner_rows() const override;
   int step_operations() const override;
   int pull_back_operations() const override;
@@ -187,33 +195,47 @@ class SubstepSimulator final : public Simulator<Real> {
   std::unique_ptr<Kernel<Real>> outcome_adjoint_;
 };
 
-// A task that is a black box: its simulator steps lane after lane, a compiled graph does the rest. A lane whose
-// simulator found a bad state gets NaN there.
+// OutsideStep: the engine steps lane after lane, a compiled graph does the rest. A lane whose engine found a bad state
+// gets NaN there.
 template <class Real>
-class BlackBoxSimulator final : public Simulator<Real> {
+class OutsideStepSimulator final : public Simulator<Real> {
  public:
-  BlackBoxSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
+  OutsideStepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
 
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
-  bool differentiable() const override { return false; }
   int step_operations() const override { return outcome_->operations(); }
-  void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
 
  private:
   struct Worker {
-    std::unique_ptr<BlackBox> box;
+    std::unique_ptr<OutsideEngine> engine;
     std::vector<double> state, action, next;
   };
   void move(const StepBatch<Real>& batch, int lanes) const;
   std::unique_ptr<Worker> take() const;
   void put_back(std::unique_ptr<Worker> worker) const;
 
+  std::function<std::unique_ptr<OutsideEngine>()> make_engine_;
   std::unique_ptr<Kernel<Real>> outcome_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Worker>> idle_;  // as many as threads have stepped at once
 };
 
-// The simulator that suits the task.
+// OutsideEnvironments: nothing of the step is ours.
+template <class Real>
+class OutsideEnvironmentSimulator final : public Simulator<Real> {
+ public:
+  OutsideEnvironmentSimulator(const TaskSpec& spec, std::vector<int> costs,
+                              std::shared_ptr<OutsideEnvironments> environments);
+
+  void start(const EpisodeStarts& starts, Rows<Real> state, int lanes, SimulatorScratch<Real>& scratch) const override;
+  void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
+  int step_operations() const override { return 0; }
+
+ private:
+  std::shared_ptr<OutsideEnvironments> environments_;
+};
+
+// The simulator that suits the task's dynamics.
 template <class Real>
 std::unique_ptr<Simulator<Real>> make_simulator(std::shared_ptr<const Task> task, std::vector<int> costs,
                                                 Backend backend = Backend::kBest);

@@ -6,33 +6,33 @@ namespace cgpo {
 template <class Real>
 SubstepSimulator<Real>::SubstepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend)
     : Simulator<Real>(task, std::move(costs), task->spec().differentiable, backend),
-      substep_(compile<Real>(substep_graph(this->task()), backend)),
-      outcome_(compile<Real>(outcome_graph(this->task(), this->costs()), backend)) {
+      substep_(compile<Real>(substep_graph(*task), backend)),
+      outcome_(compile<Real>(outcome_graph(*task, this->costs()), backend)) {
   if (!differentiable()) return;
-  substep_adjoint_ = compile<Real>(substep_adjoint_graph(this->task(), this->costs()), backend);
-  outcome_adjoint_ = compile<Real>(outcome_adjoint_graph(this->task(), this->costs()), backend);
+  substep_adjoint_ = compile<Real>(substep_adjoint_graph(*task, this->costs()), backend);
+  outcome_adjoint_ = compile<Real>(outcome_adjoint_graph(*task, this->costs()), backend);
 }
 
 template <class Real>
 int SubstepSimulator<Real>::inner_rows() const {
-  return (this->task().spec().substeps - 1) * this->task().spec().states;
+  return (this->spec().substeps - 1) * this->spec().states;
 }
 
 template <class Real>
 int SubstepSimulator<Real>::step_operations() const {
-  return this->task().spec().substeps * substep_->operations() + outcome_->operations();
+  return this->spec().substeps * substep_->operations() + outcome_->operations();
 }
 
 template <class Real>
 int SubstepSimulator<Real>::pull_back_operations() const {
   if (substep_adjoint_ == nullptr) return 0;
-  return this->task().spec().substeps * substep_adjoint_->operations() + outcome_adjoint_->operations();
+  return this->spec().substeps * substep_adjoint_->operations() + outcome_adjoint_->operations();
 }
 
 template <class Real>
 void SubstepSimulator<Real>::move(Rows<const Real> state, Rows<const Real> action, Rows<Real> inner, Rows<Real> last,
                                   int lanes, SimulatorScratch<Real>& scratch) const {
-  const TaskSpec& spec = this->task().spec();
+  const TaskSpec& spec = this->spec();
   for (int i = 0; i < spec.substeps; ++i) {
     const Rows<Real> next = i + 1 < spec.substeps ? inner.from_row(i * spec.states) : last;
     KernelCall<Real> call(scratch);
@@ -46,7 +46,7 @@ void SubstepSimulator<Real>::move(Rows<const Real> state, Rows<const Real> actio
 
 template <class Real>
 void SubstepSimulator<Real>::step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const {
-  const TaskSpec& spec = this->task().spec();
+  const TaskSpec& spec = this->spec();
   Rows<Real> inner = batch.inner;
   if (inner.data == nullptr) inner = ScratchRows<Real>(scratch, inner_rows(), lanes).take(inner_rows());
   move(batch.state, batch.action, inner, batch.next_state, lanes, scratch);
@@ -64,7 +64,7 @@ template <class Real>
 void SubstepSimulator<Real>::pull_back(const AdjointBatch<Real>& batch, int lanes,
                                        SimulatorScratch<Real>& scratch) const {
   check(substep_adjoint_ != nullptr, "only a differentiable task is pulled back");
-  const TaskSpec& spec = this->task().spec();
+  const TaskSpec& spec = this->spec();
   const int signals = this->signals();
   const int pair = spec.states + spec.actions;
   const bool known = batch.next_state.data != nullptr;

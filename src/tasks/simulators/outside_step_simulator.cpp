@@ -1,17 +1,18 @@
 #include <limits>
 
-#include "cgpo/base/error.hpp"
 #include "cgpo/tasks/simulators/kernel_call.hpp"
 
 namespace cgpo {
 
 template <class Real>
-BlackBoxSimulator<Real>::BlackBoxSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend)
-    : Simulator<Real>(std::move(task), std::move(costs), /*differentiable=*/false, backend),
-      outcome_(compile<Real>(outcome_graph(this->task(), this->costs()), backend)) {}
+OutsideStepSimulator<Real>::OutsideStepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs,
+                                                 Backend backend)
+    : Simulator<Real>(task, std::move(costs), /*differentiable=*/false, backend),
+      make_engine_(std::get<OutsideStep>(task->dynamics()).make),
+      outcome_(compile<Real>(outcome_graph(*task, this->costs()), backend)) {}
 
 template <class Real>
-auto BlackBoxSimulator<Real>::take() const -> std::unique_ptr<Worker> {
+auto OutsideStepSimulator<Real>::take() const -> std::unique_ptr<Worker> {
   {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
@@ -20,28 +21,28 @@ auto BlackBoxSimulator<Real>::take() const -> std::unique_ptr<Worker> {
       return worker;
     }
   }
-  const TaskSpec& spec = this->task().spec();
+  const TaskSpec& spec = this->spec();
   const auto states = static_cast<std::size_t>(spec.states);
-  return std::make_unique<Worker>(Worker{this->task().make_black_box(), std::vector<double>(states),
+  return std::make_unique<Worker>(Worker{make_engine_(), std::vector<double>(states),
                                          std::vector<double>(static_cast<std::size_t>(spec.actions)),
                                          std::vector<double>(states)});
 }
 
 template <class Real>
-void BlackBoxSimulator<Real>::put_back(std::unique_ptr<Worker> worker) const {
+void OutsideStepSimulator<Real>::put_back(std::unique_ptr<Worker> worker) const {
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(worker));
 }
 
 template <class Real>
-void BlackBoxSimulator<Real>::move(const StepBatch<Real>& batch, int lanes) const {
-  const TaskSpec& spec = this->task().spec();
+void OutsideStepSimulator<Real>::move(const StepBatch<Real>& batch, int lanes) const {
+  const TaskSpec& spec = this->spec();
   std::unique_ptr<Worker> worker = take();
-  auto& [box, state, action, next] = *worker;
+  auto& [engine, state, action, next] = *worker;
   for (int lane = 0; lane < lanes; ++lane) {
     for (int i = 0; i < spec.states; ++i) state[static_cast<std::size_t>(i)] = batch.state.row(i)[lane];
     for (int i = 0; i < spec.actions; ++i) action[static_cast<std::size_t>(i)] = batch.action.row(i)[lane];
-    const bool good = box->step(state, action, next);
+    const bool good = engine->step(state, action, next);
     for (int i = 0; i < spec.states; ++i) {
       batch.next_state.row(i)[lane] =
           good ? static_cast<Real>(next[static_cast<std::size_t>(i)]) : std::numeric_limits<Real>::quiet_NaN();
@@ -51,9 +52,9 @@ void BlackBoxSimulator<Real>::move(const StepBatch<Real>& batch, int lanes) cons
 }
 
 template <class Real>
-void BlackBoxSimulator<Real>::step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const {
+void OutsideStepSimulator<Real>::step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const {
   move(batch, lanes);
-  const TaskSpec& spec = this->task().spec();
+  const TaskSpec& spec = this->spec();
   KernelCall<Real> call(scratch);
   call.read(batch.state, spec.states);
   call.read(batch.action, spec.actions);
@@ -62,11 +63,7 @@ void BlackBoxSimulator<Real>::step(const StepBatch<Real>& batch, int lanes, Simu
   call.run(*outcome_, lanes);
 }
 
-template <class Real>
-void BlackBoxSimulator<Real>::pull_back(const AdjointBatch<Real>&, int, SimulatorScratch<Real>&) const {
-  check(false, "a black box is not pulled back");
-}
-template class BlackBoxSimulator<float>;
-template class BlackBoxSimulator<double>;
+template class OutsideStepSimulator<float>;
+template class OutsideStepSimulator<double>;
 
 }  // namespace cgpo

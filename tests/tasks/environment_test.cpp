@@ -1,9 +1,10 @@
 // Environments in C++ that cannot be made.
+#include "cgpo/tasks/outside/environment.hpp"
+
 #include <gmock/gmock.h>
 #include <stdexcept>
 
 #include "cgpo/base/error.hpp"
-#include "cgpo/tasks/outside/environment.hpp"
 
 namespace cgpo {
 namespace {
@@ -19,7 +20,7 @@ TaskSpec spec() {
   return result;
 }
 
-TEST(Outside, AnEnvironmentThatCannotBeMadeIsToldInASentence) {
+TEST(Environment, AnEnvironmentThatCannotBeMadeIsToldInASentence) {
   const auto reset = [](const Task& task) {
     RandomStream random(1, Purpose::kTest);
     double state = 0.0;

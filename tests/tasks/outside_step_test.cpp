@@ -46,8 +46,8 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
                     [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
-TEST(BlackBox, TakesMujocosStep) {
-  const auto task = make_task_with("ant", {{"engine", std::string("mujoco")}});
+TEST(OutsideStep, TakesMujocosStep) {
+  const auto task = task_with("ant", {{"engine", std::string("mujoco")}});
   const auto simulator = make_simulator<double>(task, {0});
   EXPECT_FALSE(simulator->differentiable());
   Arrays arrays(*task, 3);
@@ -70,8 +70,8 @@ TEST(BlackBox, TakesMujocosStep) {
   }
 }
 
-TEST(BlackBox, ThreadsDoNotChangeBits) {
-  const auto task = make_task_with("halfcheetah", {{"engine", std::string("mujoco")}});
+TEST(OutsideStep, ThreadsDoNotChangeBits) {
+  const auto task = task_with("halfcheetah", {{"engine", std::string("mujoco")}});
   const auto simulator = make_simulator<double>(task, {0});
   Arrays whole(*task, 32);
   Arrays parts(*task, 32);
@@ -94,8 +94,8 @@ TEST(BlackBox, ThreadsDoNotChangeBits) {
   }
 }
 
-TEST(BlackBox, ABadLaneIsNotANumberAndAlone) {
-  const auto task = make_task_by_name("swimmer");
+TEST(OutsideStep, ABadLaneIsNotANumberAndAlone) {
+  const auto task = standard_task("swimmer");
   const auto simulator = make_simulator<double>(task, {0});
   Arrays good(*task, 4);
   Arrays bad(*task, 4);
@@ -112,10 +112,9 @@ TEST(BlackBox, ABadLaneIsNotANumberAndAlone) {
   }
 }
 
-TEST(BlackBox, EnginesAgreeInFlight) {
-  const auto mujoco =
-      make_task_with("halfcheetah", {{"engine", std::string("mujoco")}, {"substeps", 1.0}, {"dt", 0.01}});
-  const auto own = make_task_with("halfcheetah", {{"substeps", 1.0}, {"dt", 0.01}});
+TEST(OutsideStep, EnginesAgreeInFlight) {
+  const auto mujoco = task_with("halfcheetah", {{"engine", std::string("mujoco")}, {"substeps", 1.0}, {"dt", 0.01}});
+  const auto own = task_with("halfcheetah", {{"substeps", 1.0}, {"dt", 0.01}});
   Arrays a(*mujoco, 4);
   for (std::size_t lane = 0; lane < 4; ++lane) a.state[4 + lane] += 1.0;  // a metre up
   Arrays b = a;
