@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "cgpo/base/statistics.hpp"
 
@@ -65,44 +66,32 @@ BatchStatistics summarise(const Batch<Real>& batch) {
   const int episodes = batch.intact_environments();
   result.diverged = batch.environments - episodes;
   const double divisor = std::max(episodes, 1);
-  const auto over_episodes = [&](auto value) {  // Σ value(block, lane)
+  const auto mean = [&](auto value) {
     double sum = 0.0;
-    for (const auto& block : batch.blocks) {
-      for (int lane = 0; lane < block.lanes(); ++lane) {
-        if (block.diverged[static_cast<std::size_t>(lane)] == 0) sum += value(block, lane);
-      }
-    }
-    return sum;
+    for_each_episode(batch, [&](const auto& block, int lane) { sum += value(block, lane); });
+    return sum / divisor;
   };
-  std::vector<double> values;
   for (int k = 0; k < batch.signals; ++k) {
-    const auto sum = [k](const auto& block, int lane) {
-      return block.sums[static_cast<std::size_t>(k * block.lanes() + lane)];
-    };
-    result.mean.push_back(over_episodes(sum) / divisor);
-    values.clear();
-    over_episodes([&](const auto& block, int lane) { return values.emplace_back(sum(block, lane)); });
+    const std::vector<double> values = episode_sums(batch, k);
+    result.mean.push_back(std::accumulate(values.begin(), values.end(), 0.0) / divisor);
     const double error =
         batch.lattice_starts ? standard_error_of_lattice(values, batch.environments) : standard_error(values);
     result.standard_error.push_back(values.size() < 2 ? 0.0 : error);
   }
   result.return_paper =
-      over_episodes([](const auto& block, int lane) { return block.paper_sums[static_cast<std::size_t>(lane)]; }) /
-      divisor;
+      mean([](const auto& block, int lane) { return block.paper_sums[static_cast<std::size_t>(lane)]; });
   result.episode_length =
-      over_episodes([](const auto& block, int lane) { return block.length[static_cast<std::size_t>(lane)]; }) / divisor;
+      mean([](const auto& block, int lane) { return block.length[static_cast<std::size_t>(lane)]; });
   return result;
 }
 
 template <class Real>
 std::vector<double> episode_sums(const Batch<Real>& batch, int signal) {
   std::vector<double> sums;
-  for (const auto& block : batch.blocks) {
-    for (int lane = 0; lane < block.lanes(); ++lane) {
-      if (block.diverged[static_cast<std::size_t>(lane)] != 0) continue;
-      sums.push_back(block.sums[static_cast<std::size_t>(signal * block.lanes() + lane)]);
-    }
-  }
+  sums.reserve(static_cast<std::size_t>(batch.environments));
+  for_each_episode(batch, [&](const auto& block, int lane) {
+    sums.push_back(block.sums[static_cast<std::size_t>(signal * block.lanes() + lane)]);
+  });
   return sums;
 }
 

@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "cgpo/base/index.hpp"
 #include "cgpo/nn/cholesky.hpp"
 #include "cgpo/tasks/registry.hpp"
 
 namespace cgpo {
 namespace {
-
-std::size_t at(std::ptrdiff_t index) { return static_cast<std::size_t>(index); }
 
 TEST(ActionMetric, EqualsTheExplicitMatrix) {
   const std::shared_ptr<const Task> task = standard_task("reacher");  // two actions

@@ -34,4 +34,16 @@ class KernelCall {
   SimulatorScratch<Real>& scratch_;
 };
 
+// What follows from a step, by the kernel of outcome_graph().
+template <class Real>
+void run_outcome(const Kernel<Real>& outcome, const TaskSpec& spec, int signals, const StepBatch<Real>& batch,
+                 int lanes, SimulatorScratch<Real>& scratch) {
+  KernelCall<Real> call(scratch);
+  call.read(batch.state, spec.states);
+  call.read(batch.action, spec.actions);
+  call.read(batch.next_state, spec.states);
+  call.write_outcome(batch, spec.observations, signals);
+  call.run(outcome, lanes);
+}
+
 }  // namespace cgpo

@@ -54,13 +54,7 @@ void OutsideStepSimulator<Real>::move(const StepBatch<Real>& batch, int lanes) c
 template <class Real>
 void OutsideStepSimulator<Real>::step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const {
   move(batch, lanes);
-  const TaskSpec& spec = this->spec();
-  KernelCall<Real> call(scratch);
-  call.read(batch.state, spec.states);
-  call.read(batch.action, spec.actions);
-  call.read(batch.next_state, spec.states);
-  call.write_outcome(batch, spec.observations, this->signals());
-  call.run(*outcome_, lanes);
+  run_outcome(*outcome_, this->spec(), this->signals(), batch, lanes, scratch);
 }
 
 template class OutsideStepSimulator<float>;

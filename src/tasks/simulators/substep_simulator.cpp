@@ -46,16 +46,10 @@ void SubstepSimulator<Real>::move(Rows<const Real> state, Rows<const Real> actio
 
 template <class Real>
 void SubstepSimulator<Real>::step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const {
-  const TaskSpec& spec = this->spec();
   Rows<Real> inner = batch.inner;
   if (inner.data == nullptr) inner = ScratchRows<Real>(scratch, inner_rows(), lanes).take(inner_rows());
   move(batch.state, batch.action, inner, batch.next_state, lanes, scratch);
-  KernelCall<Real> call(scratch);
-  call.read(batch.state, spec.states);
-  call.read(batch.action, spec.actions);
-  call.read(batch.next_state, spec.states);
-  call.write_outcome(batch, spec.observations, this->signals());
-  call.run(*outcome_, lanes);
+  run_outcome(*outcome_, this->spec(), this->signals(), batch, lanes, scratch);
 }
 
 // λ are adjoints of the state, α of the action. The outcome gives λ after the last substep, α, and a part of λ before
