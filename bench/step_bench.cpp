@@ -11,11 +11,11 @@ namespace {
 
 template <class Kind>
 void print_row(const std::string& name, const char* kind) {
-  const auto task = make_task_by_name(name);
+  const auto task = standard_task(name);
   const auto start = TimingClock::now();
   auto simulator = std::make_unique<Kind>(task, std::vector<int>{0});
   const double ready = seconds_since(start);
-  SimulatorTiming timing(std::move(simulator));
+  SimulatorTiming timing(*task, std::move(simulator));
   // In turns, the best of several: a shared machine only ever slows things down.
   double step = INFINITY;
   double back = INFINITY;

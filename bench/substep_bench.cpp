@@ -18,10 +18,10 @@
 #ifdef CGPO_X86
 #include "cgpo/kernel/x86/machine_kernel.hpp"
 #endif
-#include "cgpo/physics/mujoco_handle.hpp"
-#include "cgpo/physics/step.hpp"
-#include "cgpo/tasks/models.hpp"
+#include "cgpo/physics/dynamics/step.hpp"
+#include "cgpo/physics/mujoco/handle.hpp"
 #include "cgpo/tasks/registry.hpp"
+#include "cgpo/tasks/robots/models.hpp"
 
 namespace cgpo::bench {
 
@@ -98,7 +98,7 @@ struct Batch {
         results(graph.outputs().size() * static_cast<std::size_t>(lanes)) {
     RandomStream random(1, Purpose::kTest);
     for (float& value : values) value = static_cast<float>(random.uniform(-1.0, 1.0));
-    const auto task = make_task_by_name(subject.name);
+    const auto task = standard_task(subject.name);
     std::vector<double> state(static_cast<std::size_t>(task->spec().states));
     for (int l = 0; l < lanes; ++l) {
       task->reset(random, state);
@@ -152,7 +152,7 @@ void run_mujoco(benchmark::State& state, const Subject& subject, bool derivative
   const MujocoModel model = compile_text(std::string(model_text(subject.name)), subject.name);
   model->opt.timestep = subject.physics.timestep;
   const MujocoData data(mj_makeData(model.get()));
-  const auto task = make_task_by_name(subject.name);
+  const auto task = standard_task(subject.name);
   std::vector<double> start(static_cast<std::size_t>(task->spec().states));
   RandomStream random(1, Purpose::kTest);
   const auto order = static_cast<std::size_t>(2 * model->nv);

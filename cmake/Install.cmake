@@ -4,7 +4,7 @@
 # What such a program includes: tasks, robots and simulators of its own; runs, policies and their evaluation; the command
 # line. What these include is installed with them, and nothing else.
 set(CGPO_USER_HEADERS
-  tasks/task.hpp tasks/registry.hpp tasks/outside.hpp tasks/robot.hpp
+  tasks/task.hpp tasks/registry.hpp tasks/outside/environment.hpp tasks/robots/robot.hpp
   algorithms/registry.hpp config/configuration.hpp run/training.hpp judge/evaluation_report.hpp
   cli/command_line.hpp)
 set(open ${CGPO_USER_HEADERS})

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "cgpo/graph/differentiate.hpp"
-#include "cgpo/tasks/models.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/models.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 namespace cgpo::contact {
 namespace {
@@ -88,7 +88,7 @@ double largest_singular_value(const std::vector<std::vector<double>>& columns) {
 }  // namespace
 
 int count_diverged(const Subject& subject, int lanes, int steps) {
-  const auto task = make_task_with(subject.robot, without_end(subject));
+  const auto task = task_with(subject.robot, without_end(subject));
   Swarm<float> swarm(task, {}, lanes, 3);
   std::vector<bool> bad(static_cast<std::size_t>(lanes));
   const auto bound = static_cast<float>(task->spec().divergence_bound);
@@ -102,7 +102,7 @@ int count_diverged(const Subject& subject, int lanes, int steps) {
 }
 
 RandomMotion random_motion(const Subject& subject, int lanes) {
-  const auto task = make_task_with(subject.robot, subject.options);
+  const auto task = task_with(subject.robot, subject.options);
   const Model model = load(subject);
   Swarm<float> swarm(task, {task->cost_index("speed"), task->cost_index("height")}, lanes);
   std::vector<bool> over(static_cast<std::size_t>(lanes));
@@ -123,7 +123,7 @@ RandomMotion random_motion(const Subject& subject, int lanes) {
 }
 
 Rest rest(const Subject& subject, int lanes) {
-  const auto task = make_task_with(subject.robot, subject.options);
+  const auto task = task_with(subject.robot, subject.options);
   const Model model = load(subject);
   Swarm<float> swarm(task, {task->cost_index("speed"), task->cost_index("height")}, lanes);
   std::vector<bool> over(static_cast<std::size_t>(lanes));
@@ -156,7 +156,7 @@ Rest rest(const Subject& subject, int lanes) {
 }
 
 std::vector<Gain> window_gains(const Subject& subject, int lanes, int longest) {
-  const auto task = make_task_with(subject.robot, without_end(subject));
+  const auto task = task_with(subject.robot, without_end(subject));
   const TaskSpec& spec = task->spec();
   Swarm<double> swarm(task, {}, lanes);
   swarm.set_states(window_starts<double>(task, lanes, 1.0));
@@ -209,7 +209,7 @@ std::vector<Gain> window_gains(const Subject& subject, int lanes, int longest) {
 }
 
 double signal_to_noise(const Subject& subject, int windows, int h, double amplitude) {
-  const auto task = make_task_with(subject.robot, without_end(subject));
+  const auto task = task_with(subject.robot, without_end(subject));
   const TaskSpec& spec = task->spec();
   Swarm<double> swarm(task, {}, windows);
   swarm.set_states(window_starts<double>(task, windows, amplitude));
@@ -248,8 +248,8 @@ double signal_to_noise(const Subject& subject, int windows, int h, double amplit
 
 std::array<Distance, 3> distances(const Subject& one, const Subject& other, int lanes) {
   const Model model = load(one);
-  Swarm<double> a(make_task_with(one.robot, without_end(one)), {}, lanes);
-  Swarm<double> b(make_task_with(other.robot, without_end(other)), {}, lanes);
+  Swarm<double> a(task_with(one.robot, without_end(one)), {}, lanes);
+  Swarm<double> b(task_with(other.robot, without_end(other)), {}, lanes);
   std::array<Distance, 3> result;
   std::size_t mark = 0;
   for (int t = 1; t <= 20; ++t) {

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "cgpo/tasks/registry.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 
 namespace cgpo::contact {
 
 using Options = std::vector<std::pair<std::string, OptionValue>>;
 
-inline std::shared_ptr<const Task> make_task_with(const std::string& name, const Options& options) {
+inline std::shared_ptr<const Task> task_with(const std::string& name, const Options& options) {
   const TaskEntry& entry = find_task(name);
   TaskOptions chosen(entry.options);
   for (const auto& [key, value] : options) chosen.set(key, value);
@@ -45,7 +45,7 @@ class Swarm {
 
   // Actions uniform in ±amplitude.
   void step(double amplitude) {
-    const TaskSpec& spec = simulator_->task().spec();
+    const TaskSpec& spec = simulator_->spec();
     for (int lane = 0; lane < lanes_; ++lane) {
       RandomStream random(seed_, Purpose::kNoise, 0, static_cast<std::uint32_t>(lane), steps_);
       for (int i = 0; i < spec.actions; ++i) {
@@ -60,7 +60,7 @@ class Swarm {
   }
 
   std::vector<double> state(int lane) const {
-    std::vector<double> result(static_cast<std::size_t>(simulator_->task().spec().states));
+    std::vector<double> result(static_cast<std::size_t>(simulator_->spec().states));
     for (std::size_t i = 0; i < result.size(); ++i) {
       result[i] = static_cast<double>(state_[index(static_cast<int>(i), lane)]);
     }

@@ -5,9 +5,9 @@
 #include <fmt/core.h>
 #include <functional>
 
-#include "cgpo/physics/mujoco_engine.hpp"
-#include "cgpo/tasks/models.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/physics/mujoco/engine.hpp"
+#include "cgpo/tasks/robots/models.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 #include "contact_swarm.hpp"
 
@@ -60,7 +60,7 @@ PhysicsParameters standard(const std::string& robot) {
   const TaskEntry& entry = find_task(robot);
   const TaskOptions options(entry.options);
   PhysicsParameters parameters;
-  parameters.timestep = make_task_by_name(robot)->spec().dt;
+  parameters.timestep = standard_task(robot)->spec().dt;
   parameters.limit = {options.number("limit_stiffness"), options.number("limit_damping"),
                       options.number("limit_width")};
   parameters.contact = {options.number("contact_stiffness"), options.number("contact_damping"),
@@ -129,7 +129,7 @@ void print_random(const std::string& robot) {
   for (const bool own : {true, false}) {
     Options options = {{"engine", std::string(own ? "own" : "mujoco")}};
     if (robot == "ant") options.emplace_back("ending", std::string("none"));
-    Swarm<double> swarm(make_task_with(robot, options), {}, 1);
+    Swarm<double> swarm(task_with(robot, options), {}, 1);
     for (int t = 0; t < 40; ++t) {
       swarm.step(1.0);
       const std::vector<double> state = swarm.state(0);

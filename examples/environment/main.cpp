@@ -4,7 +4,7 @@
 #include <random>
 
 #include "cgpo/cli/command_line.hpp"
-#include "cgpo/tasks/outside.hpp"
+#include "cgpo/tasks/outside/environment.hpp"
 #include "cgpo/tasks/registry.hpp"
 
 // Water flows out of a tank through a hole; a pump fills it. The level should stay near 1, and pumping costs.

@@ -47,6 +47,10 @@ class RandomStream {
     }
     return block_.v[used_++];
   }
+  std::uint64_t bits64() {
+    const std::uint64_t high = bits();
+    return (high << 32) | bits();
+  }
 
   // Uniform in the open interval (0, 1): 53 bits, centred between the grid points, so never 0 and never 1.
   double uniform() {

@@ -14,8 +14,8 @@
 #include "cgpo/gradient/first_order.hpp"
 #include "cgpo/kernel/peak.hpp"
 #include "cgpo/tasks/registry.hpp"
-#include "cgpo/tasks/robot.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 #include "cgpo/updates/actor_critic.hpp"
 #include "cgpo/world/transitions.hpp"
 #include "cgpo/world/world_model.hpp"
@@ -172,7 +172,7 @@ void time_kernels(const std::string& name, const std::shared_ptr<const Task>& ta
   if (const Robot* robot = task->find_robot()) mujoco = time_mujoco(*task, *robot);
   for (const Backend backend : available_backends()) {
     BenchRow row{.name = name, .backend = std::string(backend_name(backend))};
-    SimulatorTiming timing(make_simulator<float>(task, {0}, backend));
+    SimulatorTiming timing(*task, make_simulator<float>(task, {0}, backend));
     // Lanes in a nanosecond; taken beside the timing, since a shared machine's clock is not the same all the time.
     const double peak = 1e-9 * multiply_adds_per_second(backend);
     const double substeps = task->spec().substeps;
@@ -195,7 +195,7 @@ void time_kernels(const std::string& name, const std::shared_ptr<const Task>& ta
 
 void time_task(const std::string& name, const BenchRequest& request, int threads, std::vector<BenchRow>& rows) {
   if (!find_task(name).needs.empty()) return;
-  const std::shared_ptr<const Task> task = make_task_by_name(name);
+  const std::shared_ptr<const Task> task = standard_task(name);
   const auto add = [&](const char* kind, std::string_view backend, double speed) {
     rows.push_back(
         {.name = name + kind, .backend = std::string(backend), .threads = threads, .steps_per_second = speed});
@@ -279,7 +279,7 @@ int bench_command(const BenchRequest& request) {
   // All of them first: a wrong name costs no waiting.
   for (const std::string& name : request.tasks) {
     const bool known = find_task(name).needs.empty();
-    if (!known || (!request.training && !make_task_by_name(name)->spec().differentiable))
+    if (!known || (!request.training && !standard_task(name)->spec().differentiable))
       throw UserError("bench times kernels and their derivatives, and task {} has none", name);
   }
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

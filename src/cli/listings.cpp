@@ -95,8 +95,7 @@ int tasks_command(bool json) {
     Json result;
     result["tasks"] = Json::array();
     for (const TaskEntry& entry : task_registry())
-      result["tasks"].push_back(entry.needs.empty() ? describe(make_task_by_name(entry.name)->spec())
-                                                    : describe(entry));
+      result["tasks"].push_back(entry.needs.empty() ? describe(standard_task(entry.name)->spec()) : describe(entry));
     fmt::print("{}\n", result.dump());
     return 0;
   }
@@ -109,7 +108,7 @@ int tasks_command(bool json) {
       notes += fmt::format("\n{}: {}\n{}", entry.name, entry.summary, describe_options(entry));
       continue;
     }
-    const std::shared_ptr<const Task> task = make_task_by_name(entry.name);
+    const std::shared_ptr<const Task> task = standard_task(entry.name);
     const TaskSpec& spec = task->spec();
     rows.push_back({spec.name, std::to_string(spec.observations), std::to_string(spec.actions),
                     std::to_string(spec.horizon), std::to_string(spec.substeps),

@@ -6,8 +6,8 @@
 
 #include "cgpo/base/json.hpp"
 #include "cgpo/base/table.hpp"
-#include "cgpo/physics/model.hpp"
-#include "cgpo/physics/mujoco_engine.hpp"
+#include "cgpo/physics/model/model.hpp"
+#include "cgpo/physics/mujoco/engine.hpp"
 
 namespace cgpo {
 namespace {

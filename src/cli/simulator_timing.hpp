@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cgpo/nn/row_store.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 
 namespace cgpo {
 
@@ -36,12 +36,12 @@ double fastest(Call call, double enough = 0.15) {
 // One block of environments as training has it, after a few random steps, so that feet are on the floor.
 class SimulatorTiming {
  public:
-  explicit SimulatorTiming(std::unique_ptr<Simulator<float>> simulator)
-      : simulator_(std::move(simulator)), spec_(simulator_->task().spec()) {
+  SimulatorTiming(const Task& task, std::unique_ptr<Simulator<float>> simulator)
+      : simulator_(std::move(simulator)), spec_(simulator_->spec()) {
     RandomStream random(1, Purpose::kTest);
     std::vector<double> start(static_cast<std::size_t>(spec_.states));
     for (int lane = 0; lane < kLanes; ++lane) {
-      simulator_->task().reset(random, start);
+      task.reset(random, start);
       for (int i = 0; i < spec_.states; ++i)
         state_.row(i)[lane] = static_cast<float>(start[static_cast<std::size_t>(i)]);
     }

@@ -26,10 +26,7 @@ void CorrectedGradient<Real>::find_residuals(const TrajectoryBlock<Real>& real, 
   const int lanes = real.lanes();
   const bool stops = task_.stops_at_end(signal);
   CriticWorkspace<Real>& memory = w.critic[static_cast<std::size_t>(signal)];
-  for (int t = 0; t <= real.simulated; ++t) {
-    critic.value(real.inputs.view().from_column(real.column(t)), horizon_.critic_time(t),
-                 w.values.data() + real.column(t), lanes, memory);
-  }
+  find_values<Real>(critic, real, 0, real.simulated, horizon_, w.values, memory);
   generalised_advantages<Real>(real, signal, stops, {horizon_.discount, lambda_, horizon_.ends_at_horizon}, w.values,
                                w.advantages);
   const Real* const reward = predicted.signals.view().row(signal);

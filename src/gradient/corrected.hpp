@@ -12,6 +12,7 @@
 
 #include "cgpo/gradient/advantages.hpp"
 #include "cgpo/gradient/first_order.hpp"
+#include "cgpo/gradient/targets.hpp"
 #include "cgpo/gradient/zeroth_order.hpp"
 
 namespace cgpo {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "cgpo/base/sum_over_blocks.hpp"
 #include "cgpo/rollout/trajectory.hpp"
 
 namespace cgpo {
@@ -38,12 +39,10 @@ struct GradientEstimate {
     }
     const double scale = 1.0 / std::max(batch.intact_environments(), 1);
     for (std::size_t k = 0; k < gradients.size(); ++k) {
-      std::vector<double>& result = gradients[k];
-      std::fill(result.begin(), result.end(), 0.0);
-      for (const auto& sums : block_sums[k]) {
-        for (std::size_t i = 0; i < result.size(); ++i) result[i] += sums[i];
-      }
-      for (double& value : result) value *= scale;
+      const auto& sums = block_sums[k];
+      sum_over_blocks(
+          sums.size(), [&](std::size_t b) -> const auto& { return sums[b]; }, gradients[k]);
+      for (double& value : gradients[k]) value *= scale;
     }
   }
 

@@ -34,7 +34,7 @@ FirstOrderGradient<Real>::FirstOrderGradient(const Simulator<Real>& simulator, c
       horizon_(horizon),
       window_(window > 0 ? std::min(window, shape.horizon) : shape.horizon),
       segment_(std::min(window_, kSegment)) {
-  const TaskSpec& spec = simulator.task().spec();
+  const TaskSpec& spec = simulator.spec();
   const int signals = simulator.signals();
   for (const auto& block : shape.blocks) {
     const int lanes = block.lanes();
@@ -58,7 +58,7 @@ const GradientEstimate& FirstOrderGradient<Real>::estimate(const Batch<Real>& ba
   if (!simulator_.differentiable()) {
     throw UserError(
         "task {} is not differentiable: it has no shac or bptt gradient (gradient.source = \"zobg\" needs none)",
-        simulator_.task().spec().name);
+        simulator_.spec().name);
   }
   check(critics.empty() || static_cast<int>(critics.size()) == simulator_.signals(), "one critic a signal");
   check(batch.blocks.front().keep == Keep::kInner, "the episodes kept what a sweep needs");
@@ -76,12 +76,12 @@ const GradientEstimate& FirstOrderGradient<Real>::estimate(const Batch<Real>& ba
   result_.reduce(batch);
   result_.critic_cosines.clear();
   for (std::size_t k = 0; k < critics.size(); ++k) {
-    Cosine all;
-    for (const Workspace& workspace : workspaces_) {
-      all.sum += workspace.cosines[k].sum;
-      all.count += workspace.cosines[k].count;
-    }
-    result_.critic_cosines.push_back(all.count > 0.0 ? all.sum / all.count : std::numeric_limits<double>::quiet_NaN());
+    const auto of_all = [&](double Cosine::*part) {
+      return sum_over_blocks(workspaces_.size(), [&](std::size_t b) { return workspaces_[b].cosines[k].*part; });
+    };
+    const double count = of_all(&Cosine::count);
+    result_.critic_cosines.push_back(count > 0.0 ? of_all(&Cosine::sum) / count
+                                                 : std::numeric_limits<double>::quiet_NaN());
   }
   return result_;
 }
@@ -89,15 +89,8 @@ const GradientEstimate& FirstOrderGradient<Real>::estimate(const Batch<Real>& ba
 template <class Real>
 void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const Actor<Real>& actor,
                                      std::span<const Critic<Real>> critics, Workspace& w, std::size_t index) {
-  const TaskSpec& spec = simulator_.task().spec();
-  const int signals = simulator_.signals();
-  const int lanes = block.lanes();
-  const bool intact = block.intact();
-  const bool keeps_inner = block.inner.rows() == simulator_.inner_rows();
-  const auto discount = static_cast<Real>(horizon_.discount);
-  const Rows<const Real> none;
   result_.clear_block(index);
-
+  w.intact = block.intact();
   for (int window = (block.simulated - 1) / window_ * window_; window >= 0; window -= window_) {
     const int window_end = std::min(window + window_, block.simulated);
     const bool compares = !critics.empty() && window_end < block.simulated;
@@ -105,58 +98,81 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
       total_slope(block, window_end, w.next_state_adjoint, w, w.slope.view());  // as the next window left it
     start_window(block, window_end, actor, critics, w);
     if (compares) compare_slopes(block, window_end, w);
-    for (int begin = window + (window_end - 1 - window) / segment_ * segment_; begin >= window; begin -= segment_) {
-      const int end = std::min(begin + segment_, window_end);
-      const int first = block.column(begin);
-      const int columns = (end - begin) * lanes;
-      const Rows<const Real> inputs = block.inputs.view().from_column(first);
-      const Rows<const Real> noise = block.noise.view().from_column(first);
-      const Rows<const Real> units = block.units.view().from_column(first);
+    for (int begin = window + (window_end - 1 - window) / segment_ * segment_; begin >= window; begin -= segment_)
+      sweep_segment(block, {begin, std::min(begin + segment_, window_end)}, actor, w, index);
+  }
+}
 
-      for (int t = end - 1; t >= begin; --t) {
-        const int column = block.column(t);
-        const int local = column - first;
-        for (int k = 0; k < signals; ++k) std::fill_n(w.weight.view().row(k), lanes, Real(1));
-        if (!intact) cut(block, t, w);
-        if (discount != Real(1)) {
-          multiply(w.next_state_adjoint, discount);
-          multiply(w.observation_adjoint, discount);
-        }
-        simulator_.pull_back({.state = block.states.view().from_column(column),
-                              .action = block.actions.view().from_column(column),
-                              .next_state_adjoint = w.next_state_adjoint.view(),
-                              .observation_adjoint = w.observation_adjoint.view(),
-                              .weight = w.weight.view(),
-                              .state_adjoint = w.state_adjoint.view(),
-                              .action_adjoint = w.action_adjoint.view(),
-                              .next_state = keeps_inner ? block.states.view().from_column(block.column(t + 1)) : none,
-                              .inner = keeps_inner ? block.inner.view().from_column(column) : none},
-                             lanes, w.simulator);
-        for (int k = 0; k < signals; ++k) {
-          if (!intact) {  // a lane that does not count has no adjoint, whatever its Jacobian is: assigned, not
-                          // multiplied
-            for (int lane = 0; lane < lanes; ++lane) {
-              if (counts(block, simulator_.stops_at_end(k), t, lane)) continue;
-              for (int i = 0; i < spec.states; ++i) w.state_adjoint.view().row(k * spec.states + i)[lane] = Real(0);
-              for (int i = 0; i < spec.actions; ++i) w.action_adjoint.view().row(k * spec.actions + i)[lane] = Real(0);
-            }
-          }
-          const Rows<Real> observation_adjoint = w.observation_adjoint.view().from_row(k * spec.observations);
-          actor.policy.backward(actor.parameters, units.from_column(local), block.actions.view().from_column(column),
-                                std::as_const(w.action_adjoint).view().from_row(k * spec.actions),
-                                w.deltas[static_cast<std::size_t>(k)].view().from_column(local), lanes,
-                                {.rows = observation_adjoint});
-          actor.normaliser.scale_adjoint(observation_adjoint, lanes);
-        }
-        if (keeps_slopes_) total_slope(block, t, w.state_adjoint, w, slopes_[index].view().from_column(column));
-        std::swap(w.next_state_adjoint, w.state_adjoint);
-      }
-      for (int k = 0; k < signals; ++k) {
-        actor.policy.accumulate_gradient(actor.parameters, inputs, noise, units,
-                                         std::as_const(w.deltas[static_cast<std::size_t>(k)]).view(),
-                                         result_.block_sums[static_cast<std::size_t>(k)][index], columns);
-      }
+// Steps backwards, then all their weight gradients in one product.
+template <class Real>
+void FirstOrderGradient<Real>::sweep_segment(const TrajectoryBlock<Real>& block, const Segment& segment,
+                                             const Actor<Real>& actor, Workspace& w, std::size_t index) {
+  const int first = block.column(segment.begin);
+  for (int t = segment.end - 1; t >= segment.begin; --t) {
+    pull_back_step(block, t, w);
+    pull_back_policy(block, t, first, actor, w);
+    if (keeps_slopes_) total_slope(block, t, w.state_adjoint, w, slopes_[index].view().from_column(block.column(t)));
+    std::swap(w.next_state_adjoint, w.state_adjoint);
+  }
+  for (std::size_t k = 0; k < w.deltas.size(); ++k) {
+    actor.policy.accumulate_gradient(actor.parameters, block.inputs.view().from_column(first),
+                                     block.noise.view().from_column(first), block.units.view().from_column(first),
+                                     std::as_const(w.deltas[k]).view(), result_.block_sums[k][index],
+                                     (segment.end - segment.begin) * block.lanes());
+  }
+}
+
+// From the adjoints of what follows step t to those of its state and action.
+template <class Real>
+void FirstOrderGradient<Real>::pull_back_step(const TrajectoryBlock<Real>& block, int t, Workspace& w) const {
+  const TaskSpec& spec = simulator_.spec();
+  const int lanes = block.lanes();
+  const int column = block.column(t);
+  const auto discount = static_cast<Real>(horizon_.discount);
+  const bool keeps_inner = block.inner.rows() == simulator_.inner_rows();
+  const Rows<const Real> none;
+  for (int k = 0; k < simulator_.signals(); ++k) std::fill_n(w.weight.view().row(k), lanes, Real(1));
+  if (!w.intact) cut(block, t, w);
+  if (discount != Real(1)) {
+    multiply(w.next_state_adjoint, discount);
+    multiply(w.observation_adjoint, discount);
+  }
+  simulator_.pull_back({.state = block.states.view().from_column(column),
+                        .action = block.actions.view().from_column(column),
+                        .next_state_adjoint = w.next_state_adjoint.view(),
+                        .observation_adjoint = w.observation_adjoint.view(),
+                        .weight = w.weight.view(),
+                        .state_adjoint = w.state_adjoint.view(),
+                        .action_adjoint = w.action_adjoint.view(),
+                        .next_state = keeps_inner ? block.states.view().from_column(block.column(t + 1)) : none,
+                        .inner = keeps_inner ? block.inner.view().from_column(column) : none},
+                       lanes, w.simulator);
+  if (w.intact) return;
+  // A lane that does not count has no adjoint, whatever its Jacobian is: assigned, not multiplied.
+  for (int k = 0; k < simulator_.signals(); ++k) {
+    for (int lane = 0; lane < lanes; ++lane) {
+      if (counts(block, simulator_.stops_at_end(k), t, lane)) continue;
+      for (int i = 0; i < spec.states; ++i) w.state_adjoint.view().row(k * spec.states + i)[lane] = Real(0);
+      for (int i = 0; i < spec.actions; ++i) w.action_adjoint.view().row(k * spec.actions + i)[lane] = Real(0);
     }
+  }
+}
+
+// From the adjoints of step t's action to those of its observation, through the policy; `first` is the segment's
+// column.
+template <class Real>
+void FirstOrderGradient<Real>::pull_back_policy(const TrajectoryBlock<Real>& block, int t, int first,
+                                                const Actor<Real>& actor, Workspace& w) const {
+  const TaskSpec& spec = simulator_.spec();
+  const int column = block.column(t);
+  for (int k = 0; k < simulator_.signals(); ++k) {
+    const Rows<Real> observation_adjoint = w.observation_adjoint.view().from_row(k * spec.observations);
+    actor.policy.backward(actor.parameters, block.units.view().from_column(column),
+                          block.actions.view().from_column(column),
+                          std::as_const(w.action_adjoint).view().from_row(k * spec.actions),
+                          w.deltas[static_cast<std::size_t>(k)].view().from_column(column - first), block.lanes(),
+                          {.rows = observation_adjoint});
+    actor.normaliser.scale_adjoint(observation_adjoint, block.lanes());
   }
 }
 
@@ -167,7 +183,7 @@ const std::vector<RowStore<Real>>& FirstOrderGradient<Real>::state_slopes(const 
                                                                           ThreadPool& pool) {
   if (slopes_.empty()) {
     for (const auto& block : batch.blocks) {
-      slopes_.emplace_back(simulator_.signals() * simulator_.task().spec().states, block.horizon * block.lanes());
+      slopes_.emplace_back(simulator_.signals() * simulator_.spec().states, block.horizon * block.lanes());
     }
   }
   keeps_slopes_ = true;
@@ -180,7 +196,7 @@ const std::vector<RowStore<Real>>& FirstOrderGradient<Real>::state_slopes(const 
 template <class Real>
 void FirstOrderGradient<Real>::total_slope(const TrajectoryBlock<Real>& block, int t,
                                            const RowStore<Real>& state_adjoint, Workspace& w, Rows<Real> slope) const {
-  const TaskSpec& spec = simulator_.task().spec();
+  const TaskSpec& spec = simulator_.spec();
   for (int k = 0; k < simulator_.signals(); ++k) {
     const Rows<Real> result = slope.from_row(k * spec.states);
     simulator_.observe_pull_back(block.states.view().from_column(block.column(t)),
@@ -196,7 +212,7 @@ void FirstOrderGradient<Real>::total_slope(const TrajectoryBlock<Real>& block, i
 // A product of slopes has the units of 1 / state², so each state is measured in what it usually varies by.
 template <class Real>
 void FirstOrderGradient<Real>::measure_states(const Batch<Real>& batch) {
-  Moments moments(simulator_.task().spec().states);
+  Moments moments(simulator_.spec().states);
   for (const auto& block : batch.blocks) {
     std::vector<std::uint8_t> keep(block.diverged.size());
     std::transform(block.diverged.begin(), block.diverged.end(), keep.begin(),
@@ -205,12 +221,12 @@ void FirstOrderGradient<Real>::measure_states(const Batch<Real>& batch) {
       moments.add(block.states.view().from_column(block.column(t)), block.lanes(), keep.data());
   }
   state_std_.clear();
-  for (int i = 0; i < simulator_.task().spec().states; ++i) state_std_.push_back(std::sqrt(moments.variance(i)));
+  for (int i = 0; i < simulator_.spec().states; ++i) state_std_.push_back(std::sqrt(moments.variance(i)));
 }
 
 template <class Real>
 void FirstOrderGradient<Real>::compare_slopes(const TrajectoryBlock<Real>& block, int t, Workspace& w) const {
-  const TaskSpec& spec = simulator_.task().spec();
+  const TaskSpec& spec = simulator_.spec();
   for (int k = 0; k < simulator_.signals(); ++k) {
     simulator_.observe_pull_back(block.states.view().from_column(block.column(t)),
                                  std::as_const(w.observation_adjoint).view().from_row(k * spec.observations),
@@ -242,7 +258,7 @@ void FirstOrderGradient<Real>::compare_slopes(const TrajectoryBlock<Real>& block
 template <class Real>
 void FirstOrderGradient<Real>::start_window(const TrajectoryBlock<Real>& block, int end, const Actor<Real>& actor,
                                             std::span<const Critic<Real>> critics, Workspace& w) const {
-  const int observations = simulator_.task().spec().observations;
+  const int observations = simulator_.spec().observations;
   clear(w.next_state_adjoint);
   clear(w.observation_adjoint);
   if (critics.empty() || (end == block.horizon && horizon_.ends_at_horizon)) return;
@@ -265,7 +281,7 @@ void FirstOrderGradient<Real>::start_window(const TrajectoryBlock<Real>& block, 
 // Weights of step t, and the adjoints from beyond it, where an episode has ended or diverged.
 template <class Real>
 void FirstOrderGradient<Real>::cut(const TrajectoryBlock<Real>& block, int t, Workspace& w) const {
-  const TaskSpec& spec = simulator_.task().spec();
+  const TaskSpec& spec = simulator_.spec();
   for (int k = 0; k < simulator_.signals(); ++k) {
     const bool stops = simulator_.stops_at_end(k);
     for (int lane = 0; lane < block.lanes(); ++lane) {

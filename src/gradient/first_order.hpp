@@ -50,8 +50,13 @@ class FirstOrderGradient {
     double sum = 0.0;
     double count = 0.0;
   };
+  struct Segment {  // of an episode, in steps
+    int begin = 0;
+    int end = 0;
+  };
   struct Workspace {
     SimulatorScratch<Real> simulator;
+    bool intact = true;                  // the block at hand
     std::vector<RowStore<Real>> deltas;  // [signals], of the policy's units, for the steps of a segment
     RowStore<Real> next_state_adjoint;   // [signals · states × B]
     RowStore<Real> observation_adjoint;  // [signals · observations × B]
@@ -66,6 +71,11 @@ class FirstOrderGradient {
 
   void sweep(const TrajectoryBlock<Real>& block, const Actor<Real>& actor, std::span<const Critic<Real>> critics,
              Workspace& workspace, std::size_t index);
+  void sweep_segment(const TrajectoryBlock<Real>& block, const Segment& segment, const Actor<Real>& actor,
+                     Workspace& workspace, std::size_t index);
+  void pull_back_step(const TrajectoryBlock<Real>& block, int t, Workspace& workspace) const;
+  void pull_back_policy(const TrajectoryBlock<Real>& block, int t, int first, const Actor<Real>& actor,
+                        Workspace& workspace) const;
   void start_window(const TrajectoryBlock<Real>& block, int end, const Actor<Real>& actor,
                     std::span<const Critic<Real>> critics, Workspace& workspace) const;
   void cut(const TrajectoryBlock<Real>& block, int t, Workspace& workspace) const;

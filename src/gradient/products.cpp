@@ -62,8 +62,7 @@ void multiply_gradients(const GradientEstimate& estimate, const std::vector<std:
       const double product = dot(estimate.gradients[signals[i]], products.directions[j]);
       double without_noise = product;
       if (unbiased && episodes.pairs() > 0.0) {
-        double shared = 0.0;
-        for (const auto& own : products.own) shared += own[i * size + j];
+        const double shared = sum_over_blocks(blocks, [&](std::size_t b) { return products.own[b][i * size + j]; });
         without_noise = (episodes.all * episodes.all * product - shared) / episodes.pairs();
       }
       for (const std::size_t at : {i * size + j, j * size + i}) {
@@ -77,8 +76,8 @@ void multiply_gradients(const GradientEstimate& estimate, const std::vector<std:
 double gradient_error(const GradientEstimate& estimate, std::size_t k) {
   const EpisodeCount episodes(estimate.block_episodes);
   if (!(episodes.pairs() > 0.0)) return std::numeric_limits<double>::quiet_NaN();
-  double own = 0.0;
-  for (const std::vector<double>& sums : estimate.block_sums[k]) own += dot(sums, sums);
+  const auto& sums = estimate.block_sums[k];
+  const double own = sum_over_blocks(sums.size(), [&](std::size_t b) { return dot(sums[b], sums[b]); });
   // G − Ĝ of this gradient with itself. Not below 0 but for rounding: it is the variance between the blocks.
   const double noise = (own - dot(estimate.gradients[k], estimate.gradients[k]) * episodes.squares) / episodes.pairs();
   return std::sqrt(std::max(noise, 0.0));

@@ -3,6 +3,20 @@
 namespace cgpo {
 
 template <class Real>
+void find_values(const Critic<Real>& critic, const TrajectoryBlock<Real>& block, int first, int last,
+                 const HorizonRule& horizon, std::span<Real> values, CriticWorkspace<Real>& workspace) {
+  if (last < first) return;
+  critic.value(block.inputs.view().from_column(block.column(first)),
+               {.first = first, .count = last - first + 1, .lanes = block.lanes(), .timed = horizon.ends_at_horizon},
+               values.data() + block.column(first), workspace);
+}
+
+template void find_values(const Critic<float>&, const TrajectoryBlock<float>&, int, int, const HorizonRule&,
+                          std::span<float>, CriticWorkspace<float>&);
+template void find_values(const Critic<double>&, const TrajectoryBlock<double>&, int, int, const HorizonRule&,
+                          std::span<double>, CriticWorkspace<double>&);
+
+template <class Real>
 void lambda_returns(const TrajectoryBlock<Real>& block, int signal, bool stops, const ReturnOptions& options,
                     std::span<const Real> values, std::span<Real> targets) {
   const Real* const f = block.signals.view().row(signal);

@@ -1,9 +1,10 @@
-// What the critics are fitted to: TD(λ) returns over windows.
+// What the critics say of episodes, and what they are fitted to: TD(λ) returns over windows.
 #pragma once
 
 #include <span>
 
 #include "cgpo/gradient/horizon_rule.hpp"
+#include "cgpo/nn/critic.hpp"
 #include "cgpo/rollout/trajectory.hpp"
 
 namespace cgpo {
@@ -13,6 +14,11 @@ struct ReturnOptions {
   double lambda = 1.0;  // mixes short and long returns
   HorizonRule horizon = {};
 };
+
+// V at the columns of steps first … last of a block; values: at columns of steps 0 … T.
+template <class Real>
+void find_values(const Critic<Real>& critic, const TrajectoryBlock<Real>& block, int first, int last,
+                 const HorizonRule& horizon, std::span<Real> values, CriticWorkspace<Real>& workspace);
 
 // λ-returns of one signal over one block, backwards in each window:
 //   G_t = f_t                                        if the signal stops with step t, or T ends the sum and t = T−1

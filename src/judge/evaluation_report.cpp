@@ -11,7 +11,7 @@
 #include "cgpo/judge/explain.hpp"
 #include "cgpo/judge/metrics.hpp"
 #include "cgpo/run/run_folder.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 namespace cgpo {
 namespace {

@@ -89,20 +89,30 @@ void Critic<Real>::rescale_to(const FitSamples<Real>& samples) {
 }
 
 template <class Real>
-void Critic<Real>::forward(Rows<const Real> x, int t, int samples, CriticWorkspace<Real>& workspace) const {
+void Critic<Real>::forward(Rows<const Real> x, const StepColumns& steps, int begin, int samples,
+                           CriticWorkspace<Real>& workspace) const {
   const Rows<Real> inputs = workspace.inputs.view();
   for (int f = 0; f < observations(); ++f) std::copy_n(x.row(f), samples, inputs.row(f));
-  std::fill_n(inputs.row(observations()), samples, time_feature(t));
+  Real* const time = inputs.row(observations());
+  for (int j = 0; j < samples; ++j)
+    time[j] = steps.timed ? time_feature(steps.first + (begin + j) / steps.lanes) : Real(0);
   mlp_.forward(parameters_, inputs, workspace.units.view(), samples);
 }
 
 template <class Real>
 void Critic<Real>::value(Rows<const Real> x, int t, Real* out, int samples, CriticWorkspace<Real>& workspace) const {
+  value(x, {.first = t, .count = 1, .lanes = samples}, out, workspace);
+}
+
+template <class Real>
+void Critic<Real>::value(Rows<const Real> x, const StepColumns& steps, Real* out,
+                         CriticWorkspace<Real>& workspace) const {
+  const int samples = steps.count * steps.lanes;
   const Real offset = static_cast<Real>(offset_);
   const Real scale = static_cast<Real>(scale_);
   for (int begin = 0; begin < samples; begin += workspace.columns) {
     const int count = std::min(workspace.columns, samples - begin);
-    forward(x.from_column(begin), t, count, workspace);
+    forward(x.from_column(begin), steps, begin, count, workspace);
     const Real* y = workspace.units.view().row(mlp_.output_offset());
     for (int j = 0; j < count; ++j) out[begin + j] = offset + scale * y[j];
   }
@@ -115,7 +125,7 @@ void Critic<Real>::value_gradient(Rows<const Real> x, int t, const Real* weights
   const Real scale = static_cast<Real>(scale_);
   for (int begin = 0; begin < samples; begin += workspace.columns) {
     const int count = std::min(workspace.columns, samples - begin);
-    forward(x.from_column(begin), t, count, workspace);
+    forward(x.from_column(begin), {.first = t, .count = 1, .lanes = samples}, begin, count, workspace);
     const Real* y = workspace.units.view().row(mlp_.output_offset());
     Real* dy = workspace.deltas.view().row(mlp_.output_offset());
     for (int j = 0; j < count; ++j) dy[j] = weights == nullptr ? scale : scale * weights[begin + j];

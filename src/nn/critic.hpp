@@ -75,6 +75,14 @@ struct FitReport {
   double explained_variance = 0.0;  // 1 - error / variance of the targets over the last 64; 0 if these do not vary
 };
 
+// Columns of steps that follow each other: column j belongs to step first + j / lanes.
+struct StepColumns {
+  int first = 0;
+  int count = 0;
+  int lanes = 0;
+  bool timed = true;  // else the time feature is always 0
+};
+
 template <class Real>
 class Critic {
  public:
@@ -103,6 +111,8 @@ class Critic {
 
   // out[j] = V(x_j, t), x [observations x samples].
   void value(Rows<const Real> x, int t, Real* out, int samples, CriticWorkspace<Real>& workspace) const;
+  // The same for several steps in turn, as many columns each.
+  void value(Rows<const Real> x, const StepColumns& steps, Real* out, CriticWorkspace<Real>& workspace) const;
 
   // adjoint[:, j] += weights[j] dV/dx (x_j, t); weights null: 1. If out is not null, also out[j] = V(x_j, t).
   void value_gradient(Rows<const Real> x, int t, const Real* weights, Rows<Real> adjoint, int samples,
@@ -123,7 +133,9 @@ class Critic {
   void load(const Tensors& tensors, const std::string& prefix);
 
  private:
-  void forward(Rows<const Real> x, int t, int samples, CriticWorkspace<Real>& workspace) const;
+  // Of columns `begin` on; x begins there.
+  void forward(Rows<const Real> x, const StepColumns& steps, int begin, int samples,
+               CriticWorkspace<Real>& workspace) const;
   void draw(const FitSamples<Real>& samples, const FitKey& key, int step, int batch,
             CriticWorkspace<Real>& workspace) const;
 

@@ -19,7 +19,7 @@ class BlockRollout {
         deterministic_(deterministic),
         block_(block),
         memory_(block.memory),
-        spec_(simulator.task().spec()) {}
+        spec_(simulator.spec()) {}
 
   void run() {
     reset();

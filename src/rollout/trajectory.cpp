@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "cgpo/base/statistics.hpp"
 
@@ -13,11 +14,11 @@ TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block e
     : environments(environments_in),
       horizon(horizon_in),
       keep(keep_in),
-      states(simulator.task().spec().states, (horizon_in + 1) * environments_in.size),
-      observations(simulator.task().spec().observations, (horizon_in + 1) * environments_in.size),
-      inputs(simulator.task().spec().observations, (horizon_in + 1) * environments_in.size),
-      noise(simulator.task().spec().actions, horizon_in * environments_in.size),
-      actions(simulator.task().spec().actions, horizon_in * environments_in.size),
+      states(simulator.spec().states, (horizon_in + 1) * environments_in.size),
+      observations(simulator.spec().observations, (horizon_in + 1) * environments_in.size),
+      inputs(simulator.spec().observations, (horizon_in + 1) * environments_in.size),
+      noise(simulator.spec().actions, horizon_in * environments_in.size),
+      actions(simulator.spec().actions, horizon_in * environments_in.size),
       signals(simulator.signals(), horizon_in * environments_in.size),
       inner(keep == Keep::kInner ? simulator.inner_rows() : 0, horizon_in * environments_in.size),
       length(static_cast<std::size_t>(environments_in.size), horizon_in),
@@ -25,7 +26,7 @@ TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block e
       diverged(static_cast<std::size_t>(environments_in.size), 0),
       sums(static_cast<std::size_t>(simulator.signals() * environments_in.size), 0.0),
       paper_sums(static_cast<std::size_t>(environments_in.size), 0.0),
-      moments(simulator.task().spec().observations) {}
+      moments(simulator.spec().observations) {}
 
 template <class Real>
 bool TrajectoryBlock<Real>::intact() const {
@@ -38,7 +39,7 @@ Batch<Real>::Batch(const Simulator<Real>& simulator, int environments_in, int ho
     : environments(environments_in),
       horizon(horizon_in),
       signals(simulator.signals()),
-      lattice_starts(simulator.task().spec().lattice_starts) {
+      lattice_starts(simulator.spec().lattice_starts) {
   for (const Block& block : fixed_blocks(environments_in, block_size))
     blocks.emplace_back(simulator, block, horizon_in, keep);
 }
@@ -65,44 +66,32 @@ BatchStatistics summarise(const Batch<Real>& batch) {
   const int episodes = batch.intact_environments();
   result.diverged = batch.environments - episodes;
   const double divisor = std::max(episodes, 1);
-  const auto over_episodes = [&](auto value) {  // Σ value(block, lane)
+  const auto mean = [&](auto value) {
     double sum = 0.0;
-    for (const auto& block : batch.blocks) {
-      for (int lane = 0; lane < block.lanes(); ++lane) {
-        if (block.diverged[static_cast<std::size_t>(lane)] == 0) sum += value(block, lane);
-      }
-    }
-    return sum;
+    for_each_episode(batch, [&](const auto& block, int lane) { sum += value(block, lane); });
+    return sum / divisor;
   };
-  std::vector<double> values;
   for (int k = 0; k < batch.signals; ++k) {
-    const auto sum = [k](const auto& block, int lane) {
-      return block.sums[static_cast<std::size_t>(k * block.lanes() + lane)];
-    };
-    result.mean.push_back(over_episodes(sum) / divisor);
-    values.clear();
-    over_episodes([&](const auto& block, int lane) { return values.emplace_back(sum(block, lane)); });
+    const std::vector<double> values = episode_sums(batch, k);
+    result.mean.push_back(std::accumulate(values.begin(), values.end(), 0.0) / divisor);
     const double error =
         batch.lattice_starts ? standard_error_of_lattice(values, batch.environments) : standard_error(values);
     result.standard_error.push_back(values.size() < 2 ? 0.0 : error);
   }
   result.return_paper =
-      over_episodes([](const auto& block, int lane) { return block.paper_sums[static_cast<std::size_t>(lane)]; }) /
-      divisor;
+      mean([](const auto& block, int lane) { return block.paper_sums[static_cast<std::size_t>(lane)]; });
   result.episode_length =
-      over_episodes([](const auto& block, int lane) { return block.length[static_cast<std::size_t>(lane)]; }) / divisor;
+      mean([](const auto& block, int lane) { return block.length[static_cast<std::size_t>(lane)]; });
   return result;
 }
 
 template <class Real>
 std::vector<double> episode_sums(const Batch<Real>& batch, int signal) {
   std::vector<double> sums;
-  for (const auto& block : batch.blocks) {
-    for (int lane = 0; lane < block.lanes(); ++lane) {
-      if (block.diverged[static_cast<std::size_t>(lane)] != 0) continue;
-      sums.push_back(block.sums[static_cast<std::size_t>(signal * block.lanes() + lane)]);
-    }
-  }
+  sums.reserve(static_cast<std::size_t>(batch.environments));
+  for_each_episode(batch, [&](const auto& block, int lane) {
+    sums.push_back(block.sums[static_cast<std::size_t>(signal * block.lanes() + lane)]);
+  });
   return sums;
 }
 

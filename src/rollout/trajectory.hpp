@@ -7,7 +7,7 @@
 #include "cgpo/base/thread_pool.hpp"
 #include "cgpo/nn/normaliser.hpp"
 #include "cgpo/nn/row_store.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 
 namespace cgpo {
 
@@ -81,6 +81,16 @@ struct Batch {
   int intact_environments() const;  // that did not diverge
   Moments moments() const;          // of all blocks, merged in their order
 };
+
+// visit(block, lane) of every episode that did not diverge, in the order of the environments.
+template <class Real, class Visit>
+void for_each_episode(const Batch<Real>& batch, Visit visit) {
+  for (const auto& block : batch.blocks) {
+    for (int lane = 0; lane < block.lanes(); ++lane) {
+      if (block.diverged[static_cast<std::size_t>(lane)] == 0) visit(block, lane);
+    }
+  }
+}
 
 // J of every signal, with its standard error, over the episodes that did not diverge.
 struct BatchStatistics {

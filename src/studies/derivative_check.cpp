@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cgpo/base/error.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 
 namespace cgpo {
 namespace {
@@ -117,10 +117,10 @@ class Window {
   struct StepRows {
     StepRows(const Simulator<double>& simulator, int lanes_in)
         : lanes(lanes_in),
-          state(simulator.task().spec().states, lanes_in),
-          action(simulator.task().spec().actions, lanes_in),
-          next(simulator.task().spec().states, lanes_in),
-          observation(simulator.task().spec().observations, lanes_in),
+          state(simulator.spec().states, lanes_in),
+          action(simulator.spec().actions, lanes_in),
+          next(simulator.spec().states, lanes_in),
+          observation(simulator.spec().observations, lanes_in),
           signals(simulator.signals(), lanes_in),
           paper(1, lanes_in),
           ended(1, lanes_in) {}

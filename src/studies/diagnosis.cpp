@@ -8,7 +8,7 @@
 #include "cgpo/gradient/products.hpp"
 #include "cgpo/gradient/targets.hpp"
 #include "cgpo/gradient/zeroth_order.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 #include "cgpo/updates/action_metric.hpp"
 #include "cgpo/updates/actor_critic.hpp"
 

@@ -4,13 +4,13 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/text.hpp"
-#include "cgpo/tasks/ant.hpp"
-#include "cgpo/tasks/cartpole.hpp"
-#include "cgpo/tasks/external.hpp"
-#include "cgpo/tasks/function.hpp"
-#include "cgpo/tasks/halfcheetah.hpp"
-#include "cgpo/tasks/reacher.hpp"
-#include "cgpo/tasks/swimmer.hpp"
+#include "cgpo/tasks/outside/external.hpp"
+#include "cgpo/tasks/robots/ant.hpp"
+#include "cgpo/tasks/robots/cartpole.hpp"
+#include "cgpo/tasks/robots/halfcheetah.hpp"
+#include "cgpo/tasks/robots/reacher.hpp"
+#include "cgpo/tasks/robots/swimmer.hpp"
+#include "cgpo/tasks/toys/function.hpp"
 
 namespace cgpo {
 
@@ -30,7 +30,7 @@ const TaskEntry& find_task(const std::string& name) {
   throw UserError("unknown task '{}'{}; there are: {}", name, did_you_mean(name, names), fmt::join(names, ", "));
 }
 
-std::shared_ptr<const Task> make_task_by_name(const std::string& name) {
+std::shared_ptr<const Task> standard_task(const std::string& name) {
   const TaskEntry& entry = find_task(name);
   return entry.make(TaskOptions(entry.options));
 }

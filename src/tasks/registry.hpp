@@ -26,6 +26,7 @@ std::vector<TaskEntry>& task_registry();
 // Throws UserError, with the nearest name, if there is none.
 const TaskEntry& find_task(const std::string& name);
 
-std::shared_ptr<const Task> make_task_by_name(const std::string& name);  // with its standard options
+// The task of this name, with its standard options.
+std::shared_ptr<const Task> standard_task(const std::string& name);
 
 }  // namespace cgpo

@@ -1,6 +1,7 @@
 // A task: what an environment is, from its start to its rewards and costs.
 //
-// To define one, write a class with these members (function.cpp is the smallest example) and hand it to make_task():
+// To define one, write a class with these members (toys/function.cpp is the smallest example) and hand it to
+// make_task():
 //
 //   TaskSpec spec() const;
 //   void reset(RandomStream& random, std::span<double> state) const;         // one start state, of finite numbers
@@ -15,6 +16,7 @@
 //   void reset(RandomStream& random, const BatchPlace& place, std::span<double> state) const;
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,7 +24,7 @@
 #include <vector>
 
 #include "cgpo/base/random.hpp"
-#include "cgpo/graph/traced.hpp"
+#include "cgpo/tasks/dynamics.hpp"
 
 namespace cgpo {
 
@@ -64,15 +66,6 @@ struct BatchPlace {
   RandomStream common;  // gives all environments of the batch the same numbers, another batch others
 };
 
-template <class S>
-struct StepResult {
-  std::vector<S> state;     // after the step
-  S reward = S(0.0);        // what is optimised
-  S reward_paper = S(0.0);  // the paper's formula, reported beside it
-  std::vector<S> costs;     // in the order of the spec
-  S ended = S(0.0);         // 1 if the episode ends with this step
-};
-
 // Where each part of a step stands among the outputs of its graph. Inputs are state, then action.
 struct StepLayout {
   int states = 0;
@@ -88,113 +81,78 @@ struct StepLayout {
   int size() const { return reward() + 3 + costs; }
 };
 
-// A simulator that steps one environment at a time and gives no derivative. It may keep working memory: each thread
-// uses its own, and a step depends on nothing but its arguments.
-class BlackBox {
- public:
-  virtual ~BlackBox() = default;
-  // false: the simulator found the state bad; `next` is then not to be used.
-  virtual bool step(std::span<const double> state, std::span<const double> action, std::span<double> next) = 0;
+struct Robot;
+
+// What a task is made of. make_task() and its like (robots/robot.hpp, outside/environment.hpp) fill it from a class.
+struct TaskParts {
+  TaskSpec spec;
+  std::function<void(RandomStream& random, std::span<double> state)> reset;
+  std::function<void(RandomStream& random, const BatchPlace& place, std::span<double> state)> reset_in_batch;
+  std::function<void(TracedSpan state, std::span<Traced> observation)> observe;
+  TaskDynamics dynamics;
+  std::shared_ptr<const Robot> robot = nullptr;  // that is simulated, if it is one
 };
 
-struct Robot;
-class OutsideEnvironments;
-
-class Task {
+class Task final {
  public:
-  explicit Task(TaskSpec spec) : spec_(std::move(spec)) {}
-  virtual ~Task() = default;
+  explicit Task(TaskParts parts) : parts_(std::move(parts)) {}
 
-  const TaskSpec& spec() const { return spec_; }
-  StepLayout layout() const { return {spec_.states, spec_.observations, static_cast<int>(spec_.costs.size())}; }
+  const TaskSpec& spec() const { return parts_.spec; }
+  const TaskDynamics& dynamics() const { return parts_.dynamics; }
+  const Robot* find_robot() const { return parts_.robot.get(); }  // null: there is none
+  StepLayout layout() const { return {spec().states, spec().observations, static_cast<int>(spec().costs.size())}; }
   int cost_index(const std::string& name) const;  // throws UserError, naming those there are
 
   // A start state: one by itself, or that of one environment in a batch. UserError if the task gives no finite numbers.
-  virtual void reset(RandomStream& random, std::span<double> state) const = 0;
-  virtual void reset_in_batch(RandomStream& random, const BatchPlace& place, std::span<double> state) const = 0;
-  // (state, action) → StepLayout; the observation is the one after the step. Not of a black box.
-  virtual Graph trace_step() const = 0;
-  // state → observation.
-  virtual Graph trace_observation() const = 0;
+  void reset(RandomStream& random, std::span<double> state) const;
+  void reset_in_batch(RandomStream& random, const BatchPlace& place, std::span<double> state) const;
 
-  // A task whose step is a substep taken spec().substeps times: (state, action) → (next state, action). The action is
-  // handed on, so that one sweep of adjoints after the other adds up what belongs to it.
-  virtual bool has_substep() const { return false; }
-  virtual Graph trace_substep() const { return Graph(); }
-  // A task whose step is not a graph makes its simulator here.
-  virtual bool is_black_box() const { return false; }
-  virtual std::unique_ptr<BlackBox> make_black_box() const { return nullptr; }
-  // A task that is simulated outside (outside.hpp): its environments.
-  virtual OutsideEnvironments* find_outside() const { return nullptr; }
-  // The robot behind the task, if there is one.
-  virtual const Robot* find_robot() const { return nullptr; }
-  // Of both kinds, what follows from a step: (state, action, next state) → StepLayout.
-  virtual Graph trace_outcome() const { return Graph(); }
+  // state → observation.
+  Graph trace_observation() const;
+  // (state, action) → StepLayout; the observation is the one after the step. Only of a task that is ours.
+  Graph trace_step() const;
+  // (state, action) → (next state, action), of Substeps. The action is handed on, so that one sweep of adjoints after
+  // the other adds up what belongs to it.
+  Graph trace_substep() const;
+  // (state, action, next state) → StepLayout, of Substeps and OutsideStep.
+  Graph trace_outcome() const;
 
  private:
-  TaskSpec spec_;
+  std::vector<Traced> observe(TracedSpan state) const;
+  void trace_result(Graph& graph, const StepResult<Traced>& result) const;
+
+  TaskParts parts_;
 };
 
 void check_start(const TaskSpec& spec, std::span<const double> state);
-void check_step_sizes(const TaskSpec& spec, std::size_t states, std::size_t costs);
-// Makes a step's results the outputs of its graph, in the order of StepLayout.
-void trace_step_outputs(Graph& graph, const TaskSpec& spec, const StepResult<Traced>& result,
-                        std::span<const Traced> observation);
 
-// Either form of a definition's reset.
+// The spec of a definition, and how it begins: either form of reset.
 template <class Definition>
-void draw_start(const Definition& definition, RandomStream& random, const BatchPlace& place, std::span<double> state) {
-  if constexpr (requires { definition.reset(random, place, state); }) {
-    definition.reset(random, place, state);
-  } else {
-    definition.reset(random, state);
-  }
+TaskParts begin_task(const std::shared_ptr<const Definition>& definition) {
+  TaskParts parts;
+  parts.spec = definition->spec();
+  parts.reset = [definition](RandomStream& random, std::span<double> state) { definition->reset(random, state); };
+  parts.reset_in_batch = [definition](RandomStream& random, [[maybe_unused]] const BatchPlace& place,
+                                      std::span<double> state) {
+    if constexpr (requires { definition->reset(random, place, state); }) {
+      definition->reset(random, place, state);
+    } else {
+      definition->reset(random, state);
+    }
+  };
+  return parts;
 }
 
 template <class Definition>
-class TracedTask final : public Task {
- public:
-  explicit TracedTask(Definition definition) : Task(definition.spec()), definition_(std::move(definition)) {}
-
-  void reset(RandomStream& random, std::span<double> state) const override {
-    definition_.reset(random, state);
-    check_start(spec(), state);
-  }
-  void reset_in_batch(RandomStream& random, const BatchPlace& place, std::span<double> state) const override {
-    draw_start(definition_, random, place, state);
-    check_start(spec(), state);
-  }
-
-  Graph trace_step() const override {
-    Graph graph;
-    const std::vector<Traced> state = trace_inputs(graph, spec().states);
-    const std::vector<Traced> action = trace_inputs(graph, spec().actions);
-    const StepResult<Traced> result =
-        definition_.template step<Traced>(std::span<const Traced>(state), std::span<const Traced>(action));
-    std::vector<Traced> observation(static_cast<std::size_t>(spec().observations));
-    definition_.template observe<Traced>(std::span<const Traced>(result.state), std::span<Traced>(observation));
-    trace_step_outputs(graph, spec(), result, observation);
-    return graph;
-  }
-
-  Graph trace_observation() const override {
-    Graph graph;
-    const std::vector<Traced> state = trace_inputs(graph, spec().states);
-    std::vector<Traced> observation(static_cast<std::size_t>(spec().observations));
-    definition_.template observe<Traced>(std::span<const Traced>(state), std::span<Traced>(observation));
-    trace_outputs(graph, observation);
-    return graph;
-  }
-
-  const Definition& definition() const { return definition_; }
-
- private:
-  Definition definition_;
-};
-
-template <class Definition>
 std::shared_ptr<const Task> make_task(Definition definition) {
-  return std::make_shared<TracedTask<Definition>>(std::move(definition));
+  const auto kept = std::make_shared<const Definition>(std::move(definition));
+  TaskParts parts = begin_task(kept);
+  parts.observe = [kept](TracedSpan state, std::span<Traced> observation) {
+    kept->template observe<Traced>(state, observation);
+  };
+  parts.dynamics =
+      WholeStep{[kept](TracedSpan state, TracedSpan action) { return kept->template step<Traced>(state, action); }};
+  return std::make_shared<const Task>(std::move(parts));
 }
 
 }  // namespace cgpo

@@ -4,13 +4,12 @@
 #include <cmath>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/index.hpp"
 #include "cgpo/nn/cholesky.hpp"
 #include "cgpo/nn/dense.hpp"
 
 namespace cgpo {
 namespace {
-
-std::size_t at(std::ptrdiff_t index) { return static_cast<std::size_t>(index); }
 
 // rows [count × samples] with the samples as rows, from row `first` of the result on, `step` apart.
 void transpose(Rows<const float> rows, int count, int samples, Rows<float> result, int first, int step) {
@@ -43,11 +42,7 @@ ActionMetric::ActionMetric(const Policy<float>& policy, int rows, double damping
 void ActionMetric::sample_inputs(const Batch<float>& batch, std::uint64_t seed, int iteration) {
   // Environments in turn, so that all are heard; a random step of each one's episode.
   std::vector<std::pair<const TrajectoryBlock<float>*, int>> lanes;
-  for (const auto& block : batch.blocks) {
-    for (int lane = 0; lane < block.lanes(); ++lane) {
-      if (block.diverged[at(lane)] == 0) lanes.emplace_back(&block, lane);
-    }
-  }
+  for_each_episode(batch, [&](const auto& block, int lane) { lanes.emplace_back(&block, lane); });
   if (lanes.empty()) return;  // the update will be refused
   RandomStream random(seed, Purpose::kMetric, static_cast<std::uint32_t>(iteration));
   const std::size_t first = random.below(static_cast<std::uint32_t>(lanes.size()));

@@ -127,10 +127,7 @@ const std::vector<AlignedVector<Real>>& ActorCritic<Real>::lambda_targets(int k)
     const auto& block = batch.blocks[b];
     // V(s_0) is in no target, and V(s_T) is not if T is the end.
     const int last = std::min(block.simulated, options.horizon.ends_at_horizon ? block.horizon - 1 : block.horizon);
-    for (int t = 1; t <= last; ++t) {
-      critic.value(block.inputs.view().from_column(block.column(t)), options.horizon.critic_time(t),
-                   memory.values[b].data() + block.column(t), block.lanes(), *memory.workspace);
-    }
+    find_values<Real>(critic, block, 1, last, options.horizon, memory.values[b], *memory.workspace);
     lambda_returns<Real>(block, k, simulator->stops_at_end(k), options, memory.values[b], memory.targets[b]);
   }
   return memory.targets;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 namespace cgpo {
 namespace {

@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/index.hpp"
+#include "cgpo/base/sum_over_blocks.hpp"
 #include "cgpo/updates/surrogate.hpp"
 
 namespace cgpo {
@@ -12,8 +14,6 @@ namespace {
 
 constexpr int kPiece = 512;
 constexpr double kShorter = 0.8;
-
-std::size_t at(std::ptrdiff_t index) { return static_cast<std::size_t>(index); }
 
 double dot(std::span<const double> a, std::span<const double> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -72,11 +72,9 @@ void FisherMatrix::multiply(std::span<const double> v, std::span<double> result,
                             std::as_const(piece.tangents).view(),
                             std::span(piece.product).first(at(mlp.parameter_count())), piece.count);
   });
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    double sum = 0.0;
-    for (int p = 0; p < used_; ++p) sum += pieces_[at(p)].product[i];
-    result[i] = sum / count_ + damping_ * v[i];
-  }
+  sum_over_blocks(
+      at(used_), [this](std::size_t p) -> const auto& { return pieces_[p].product; }, result);
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = result[i] / count_ + damping_ * v[i];
   for (int a = 0; a < policy_.actions(); ++a) {
     const std::size_t i = at(policy_.log_std_offset() + a);
     result[i] = policy_.learns_std() ? (2.0 + damping_) * v[i] : v[i];

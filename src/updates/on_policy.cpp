@@ -5,15 +5,15 @@
 #include <numeric>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/index.hpp"
 #include "cgpo/gradient/advantages.hpp"
+#include "cgpo/gradient/targets.hpp"
 
 namespace cgpo {
 namespace {
 
 constexpr int kColumns = 512;  // of V at once
 constexpr double kSmallestScale = 1e-8;
-
-std::size_t at(std::ptrdiff_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
@@ -57,37 +57,13 @@ bool OnPolicy::usable(IterationReport& report) const {
   return false;
 }
 
-// Where the horizon only cuts episodes off, the critics do not know the time: its input is 0.
-void OnPolicy::find_values(int b, int k) {
-  const auto& block = parts.batch.blocks[at(b)];
-  const Critic<float>& critic = parts.critics[at(k)];
-  CriticWorkspace<float>& w = block_memory_[at(b)];
-  const int observations = critic.observations();
-  const int segment = w.columns / block.lanes();  // steps
-  const auto offset = static_cast<float>(critic.offset());
-  const auto scale = static_cast<float>(critic.scale());
-  for (int begin = 0; begin <= block.simulated; begin += segment) {
-    const int end = std::min(begin + segment, block.simulated + 1);
-    const int first = block.column(begin);
-    const int count = block.column(end) - first;
-    for (int i = 0; i < observations; ++i)
-      std::copy_n(block.inputs.view().row(i) + first, count, w.inputs.view().row(i));
-    for (int t = begin; t < end; ++t) {
-      std::fill_n(w.inputs.view().row(observations) + block.column(t) - first, block.lanes(),
-                  settings().finite_horizon ? critic.time_feature(t) : 0.0F);
-    }
-    critic.mlp().forward(critic.parameters(), std::as_const(w.inputs).view(), w.units.view(), count);
-    const float* const y = w.units.view().row(critic.mlp().output_offset());
-    float* const value = values_[at(k)][at(b)].data() + first;
-    for (int j = 0; j < count; ++j) value[j] = offset + scale * y[j];
-  }
-}
-
 void OnPolicy::estimate_advantages() {
   const AdvantageOptions options{discount(), settings().critic.lambda, settings().finite_horizon};
+  const HorizonRule horizon{.discount = discount(), .ends_at_horizon = settings().finite_horizon};
   pool().run(static_cast<int>(parts.batch.blocks.size()), [&](int b) {
     for (int k = 0; k < parts.signals(); ++k) {
-      find_values(b, k);
+      find_values<float>(parts.critics[at(k)], parts.batch.blocks[at(b)], 0, parts.batch.blocks[at(b)].simulated,
+                         horizon, values_[at(k)][at(b)], block_memory_[at(b)]);
       generalised_advantages<float>(parts.batch.blocks[at(b)], k, advantages_[at(k)].stops, options,
                                     values_[at(k)][at(b)], advantages_[at(k)].blocks[at(b)]);
     }

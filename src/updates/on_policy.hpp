@@ -65,7 +65,6 @@ class OnPolicy {
   Adam<float> adam;  // of the policy
 
  private:
-  void find_values(int block, int signal);
   void scale_advantages();
 
   std::vector<SignalAdvantages> advantages_;                // [1+m]

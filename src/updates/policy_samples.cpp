@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/index.hpp"
+#include "cgpo/base/sum_over_blocks.hpp"
 #include "cgpo/math/elementary.hpp"
 #include "cgpo/nn/dense.hpp"
 
@@ -12,8 +14,6 @@ namespace {
 
 constexpr int kPiece = 512;  // samples that go through the networks at once
 constexpr int kSlots = 16;   // sums are kept apart in so many slots, whatever the number of threads
-
-std::size_t at(std::ptrdiff_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
@@ -193,18 +193,16 @@ PolicySamples::Slope PolicySamples::gradient(std::span<const float> parameters, 
     mlp.accumulate_gradient(inputs(w), w.units.view(), std::as_const(w.deltas).view(),
                             std::span(w.gradient).first(at(mlp.parameter_count())), count);
   });
-  Slope result;
-  std::fill(gradient.begin(), gradient.end(), 0.0);
   const double share = 1.0 / static_cast<double>(samples.size());
-  for (int slot = 0; slot < slots_used(samples.size()); ++slot) {
-    const Workspace& w = slots_[at(slot)];
-    result.objective += w.objective * share;
-    result.kl += w.kl * share;
-    result.anchor_kl += w.anchor_kl * share;
-    for (std::size_t p = 0; p < gradient.size(); ++p) gradient[p] += w.gradient[p];
-  }
+  const std::size_t used = at(slots_used(samples.size()));
+  sum_over_blocks(
+      used, [this](std::size_t slot) -> const auto& { return slots_[slot].gradient; }, gradient);
   for (double& value : gradient) value *= share;
-  return result;
+  const auto mean = [&](double Workspace::*sum) {
+    return sum_over_blocks(used, [&](std::size_t slot) { return slots_[slot].*sum * share; });
+  };
+  return {
+      .objective = mean(&Workspace::objective), .kl = mean(&Workspace::kl), .anchor_kl = mean(&Workspace::anchor_kl)};
 }
 
 PolicySamples::Surrogates PolicySamples::evaluate(std::span<const float> parameters, ThreadPool& pool) {
@@ -220,11 +218,10 @@ PolicySamples::Surrogates PolicySamples::evaluate(std::span<const float> paramet
   });
   Surrogates result{std::vector<double>(at(signals_), 0.0), 0.0};
   const double share = 1.0 / static_cast<double>(chosen_.size());
-  for (int slot = 0; slot < slots_used(chosen_.size()); ++slot) {
-    const Workspace& w = slots_[at(slot)];
-    result.kl += w.kl * share;
-    for (std::size_t k = 0; k < result.means.size(); ++k) result.means[k] += w.means[k] * share;
-  }
+  const std::size_t used = at(slots_used(chosen_.size()));
+  result.kl = sum_over_blocks(used, [&](std::size_t slot) { return slots_[slot].kl * share; });
+  for (std::size_t k = 0; k < result.means.size(); ++k)
+    result.means[k] = sum_over_blocks(used, [&](std::size_t slot) { return slots_[slot].means[k] * share; });
   return result;
 }
 

@@ -6,7 +6,7 @@ namespace cgpo {
 
 template <class Real>
 SlopeTargets<Real>::SlopeTargets(const Simulator<Real>& simulator, int batch) : simulator_(simulator) {
-  const TaskSpec& spec = simulator.task().spec();
+  const TaskSpec& spec = simulator.spec();
   state_.resize(spec.states, batch);
   target_.resize(spec.states, batch);
   raw_.resize(spec.observations, batch);
@@ -17,7 +17,7 @@ SlopeTargets<Real>::SlopeTargets(const Simulator<Real>& simulator, int batch) : 
 template <class Real>
 void SlopeTargets<Real>::set(const Batch<Real>& batch, const std::vector<RowStore<Real>>& slopes, int signal,
                              std::span<const std::uint32_t> chosen, const Normaliser<Real>& normaliser, double weight) {
-  const int states = simulator_.task().spec().states;
+  const int states = simulator_.spec().states;
   const int samples = batch.horizon * batch.environments;
   states_.resize(states + 1, samples);
   targets_.resize(states + 1, samples);
@@ -47,7 +47,7 @@ void SlopeTargets<Real>::set(const Batch<Real>& batch, const std::vector<RowStor
 template <class Real>
 double SlopeTargets<Real>::evaluate(Rows<const Real> slope, std::span<const std::uint32_t> samples, double scale,
                                     Rows<Real> direction) {
-  const TaskSpec& spec = simulator_.task().spec();
+  const TaskSpec& spec = simulator_.spec();
   const int count = static_cast<int>(samples.size());
   dense::gather<Real>(states_.data(), states_.width(), samples.data(), state_.view(), spec.states, count);
   dense::gather<Real>(targets_.data(), targets_.width(), samples.data(), target_.view(), spec.states, count);

@@ -12,8 +12,8 @@
 #include "cgpo/judge/curves.hpp"
 #include "cgpo/judge/evaluation.hpp"
 #include "cgpo/nn/row_store.hpp"
-#include "cgpo/tasks/robot.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 #include "cgpo/view/base64.hpp"
 
 namespace cgpo {

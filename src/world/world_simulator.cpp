@@ -2,39 +2,17 @@
 
 #include <algorithm>
 
-#include "cgpo/base/error.hpp"
-
 namespace cgpo {
 namespace {
 
 // What a model of a task is to those who ask for its sizes: states are observations, and nothing is known of starts.
-class WorldTask final : public Task {
- public:
-  explicit WorldTask(const TaskSpec& spec) : Task(observed(spec)) {}
-
-  void reset(RandomStream&, std::span<double>) const override { check(false, "a model begins in real states"); }
-  void reset_in_batch(RandomStream&, const BatchPlace&, std::span<double>) const override {
-    check(false, "a model begins in real states");
-  }
-  Graph trace_step() const override {
-    check(false, "a model's step is no graph");
-    return Graph();
-  }
-  Graph trace_observation() const override {
-    Graph graph;
-    trace_outputs(graph, trace_inputs(graph, spec().states));
-    return graph;
-  }
-
- private:
-  static TaskSpec observed(TaskSpec spec) {
-    spec.states = spec.observations;
-    spec.differentiable = true;
-    spec.lattice_starts = false;
-    spec.substeps = 1;
-    return spec;
-  }
-};
+TaskSpec observed(TaskSpec spec) {
+  spec.states = spec.observations;
+  spec.differentiable = true;
+  spec.lattice_starts = false;
+  spec.substeps = 1;
+  return spec;
+}
 
 }  // namespace
 
@@ -44,8 +22,7 @@ TransitionShape transition_shape(const Task& task, const std::vector<int>& costs
 
 template <class Real>
 WorldSimulator<Real>::WorldSimulator(const Task& task, const std::vector<int>& costs, const WorldModel<Real>& model)
-    : Simulator<Real>(std::make_shared<WorldTask>(task.spec()), costs, /*differentiable=*/true, Backend::kBest),
-      model_(model) {}
+    : Simulator<Real>(observed(task.spec()), costs), model_(model) {}
 
 template <class Real>
 int WorldSimulator<Real>::step_operations() const {

@@ -4,7 +4,7 @@
 // s is what the policy observes, so the observation is the state. The model ends no episode.
 #pragma once
 
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 #include "cgpo/world/world_model.hpp"
 
 namespace cgpo {

@@ -39,7 +39,7 @@ long long bytes_of_an_iteration(int blocks, int horizon) {
   settings.critic.steps = 4;
   settings.radius.retreat = 0.0;  // an iteration that retreats does less than others
   ThreadPool pool(2);
-  const auto algorithm = find_algorithm("cgpo").make({make_task_by_name("cartpole"), settings, 1, &pool});
+  const auto algorithm = find_algorithm("cgpo").make({standard_task("cartpole"), settings, 1, &pool});
   for (int i = 0; i < 3; ++i) algorithm->iterate();
   const long long before = g_bytes;
   algorithm->iterate();

@@ -13,6 +13,7 @@
 
 #include "probe_task.hpp"
 #include "states.hpp"
+#include "tasks.hpp"
 
 namespace cgpo {
 namespace {
@@ -141,17 +142,11 @@ TEST_P(Baseline, LimitsMayBeInfiniteOrFew) {
 
 // A task without any cost.
 struct Free {
-  TaskSpec spec() const {
-    TaskSpec spec;
-    spec.name = "free";
-    spec.states = spec.observations = spec.actions = 1;
-    spec.horizon = 5;
-    return spec;
-  }
-  void reset(RandomStream& random, std::span<double> state) const { state[0] = random.uniform(-1.0, 1.0); }
+  TaskSpec spec() const { return testing::toy_spec("free", {.horizon = 5}); }
+  void reset(RandomStream& random, std::span<double> state) const { testing::uniform_start(random, state); }
   template <class S>
   void observe(std::span<const S> s, std::span<S> o) const {
-    o[0] = s[0];
+    testing::observe_state(s, o);
   }
   template <class S>
   StepResult<S> step(std::span<const S> s, std::span<const S> a) const {
@@ -177,7 +172,7 @@ TEST_P(Baseline, DivergedEnvironmentsRefuseTheUpdate) {
 
 TEST_P(Baseline, TasksWithoutDerivatives) {
   ThreadPool pool(1);
-  const AlgorithmContext settings = context(pool, GetParam(), make_task_by_name("function-floor"));
+  const AlgorithmContext settings = context(pool, GetParam(), standard_task("function-floor"));
   if (is_on_policy(GetParam())) {
     EXPECT_NO_THROW(make(settings)->iterate());
   } else {

@@ -21,7 +21,7 @@ using testing::expect_same;
 using testing::ProbeTask;
 using testing::state_of;
 
-AlgorithmContext context(ThreadPool& pool, std::shared_ptr<const Task> task = make_task_by_name("function")) {
+AlgorithmContext context(ThreadPool& pool, std::shared_ptr<const Task> task = standard_task("function")) {
   AlgorithmContext result{std::move(task), {}, 7, &pool};
   result.settings.environments = 24;
   result.settings.kernel.block = 8;
@@ -204,7 +204,7 @@ TEST(Cgpo, SeveralConstraintsAndTheirErrors) {
 
 TEST(Cgpo, NonDifferentiableTasksAreRefusedAtOnce) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool, make_task_by_name("function-floor"));
+  AlgorithmContext settings = context(pool, standard_task("function-floor"));
   EXPECT_THROW(make_cgpo(settings), UserError);
   settings.settings.gradient.source = GradientSource::kBptt;
   EXPECT_THROW(make_cgpo(settings), UserError);

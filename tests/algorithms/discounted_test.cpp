@@ -11,6 +11,7 @@
 
 #include "probe_task.hpp"
 #include "states.hpp"
+#include "tasks.hpp"
 
 namespace cgpo {
 namespace {
@@ -142,17 +143,11 @@ TEST(DiscountedGradient, ScoresAreRefused) {
 
 // One a step, for ever.
 struct Constant {
-  TaskSpec spec() const {
-    TaskSpec spec;
-    spec.name = "constant";
-    spec.states = spec.observations = spec.actions = 1;
-    spec.horizon = 6;
-    return spec;
-  }
-  void reset(RandomStream& random, std::span<double> state) const { state[0] = random.uniform(-1.0, 1.0); }
+  TaskSpec spec() const { return testing::toy_spec("constant", {.horizon = 6}); }
+  void reset(RandomStream& random, std::span<double> state) const { testing::uniform_start(random, state); }
   template <class S>
   void observe(std::span<const S> s, std::span<S> o) const {
-    o[0] = s[0];
+    testing::observe_state(s, o);
   }
   template <class S>
   StepResult<S> step(std::span<const S> s, std::span<const S> a) const {

@@ -99,7 +99,7 @@ TEST(Learning, DefaultsEndALittleBelowTheLimit) {
 // A robot with contacts, with the defaults: fast, and within its limit.
 TEST(SlowLearning, HalfCheetahRunsAtItsLimit) {
   ThreadPool pool(2);
-  AlgorithmContext context{make_task_by_name("halfcheetah"), {}, 0, &pool};
+  AlgorithmContext context{standard_task("halfcheetah"), {}, 0, &pool};
   context.settings.iterations = 25;
   context.settings.critic.targets = CriticTargets::kEpisode;
   const Evaluation result = train(context);
@@ -110,7 +110,7 @@ TEST(SlowLearning, HalfCheetahRunsAtItsLimit) {
 
 TEST(SlowLearning, CartPoleStandsUp) {
   ThreadPool pool(2);
-  AlgorithmContext context{make_task_by_name("cartpole"), {}, 1, &pool};
+  AlgorithmContext context{standard_task("cartpole"), {}, 1, &pool};
   context.settings.iterations = 30;
   context.settings.radius.test = RadiusTest::kPaper;
   context.settings.radius.debias = false;
@@ -123,7 +123,7 @@ TEST(SlowLearning, CartPoleStandsUp) {
 // The same robot without gradients through it: CPO, as `cgpo train --algo cpo` sets it up.
 TEST(SlowLearning, CpoTakesHalfCheetahToItsLimit) {
   ThreadPool pool(2);
-  AlgorithmContext context{make_task_by_name("halfcheetah"), {}, 0, &pool};
+  AlgorithmContext context{standard_task("halfcheetah"), {}, 0, &pool};
   context.settings.finite_horizon = false;
   context.settings.policy.initial_std = 0.5;
   context.settings.policy.learn_std = true;
@@ -146,7 +146,7 @@ TEST(SlowLearning, CpoTakesHalfCheetahToItsLimit) {
 TEST(SlowLearning, FunctionEndsOnItsLimit) {
   for (const std::uint64_t seed : {0, 1}) {
     ThreadPool pool(2);
-    AlgorithmContext context{make_task_by_name("function"), {}, seed, &pool};
+    AlgorithmContext context{standard_task("function"), {}, seed, &pool};
     context.settings.radius = exact_radius();
     context.settings.policy.initial_std = 0.03;
     context.settings.critic.targets = CriticTargets::kEpisode;

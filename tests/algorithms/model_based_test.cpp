@@ -84,7 +84,7 @@ TEST(ModelBased, SavedAndLoadedItContinuesBitForBit) {
 TEST(ModelBased, LearnsFromFewEnvironments) {
   ThreadPool pool(1);
   for (const int environments : {1, 4}) {
-    AlgorithmContext settings = context(pool, make_task_by_name("function"));
+    AlgorithmContext settings = context(pool, standard_task("function"));
     settings.settings.environments = environments;
     settings.settings.world.held_out = 0.05;
     const auto algorithm = make_mb_cgpo(settings);
@@ -114,7 +114,7 @@ TEST(ModelBased, AgreesWithTheTrueGradientOnceItIsFitted) {
   ThreadPool pool(1);
   std::vector<GradientAgreement> agreement;
   for (const int minibatches : {2048, 0}) {
-    AlgorithmContext settings = context(pool, make_task_by_name("function"));
+    AlgorithmContext settings = context(pool, standard_task("function"));
     settings.settings.window = 50;  // the task in the gradient, more than the critics
     settings.settings.world.hidden = {64, 64};
     settings.settings.world.first_scale = 1.0;
@@ -141,7 +141,7 @@ TEST(ModelBased, OtherGradientsAreRefused) {
 // The paper's task without derivatives: the best feasible return is exactly the limit, 8.
 TEST(SlowModelBased, FunctionFloorEndsAtItsLimit) {
   ThreadPool pool(2);
-  AlgorithmContext settings{make_task_by_name("function-floor"), {}, 1, &pool};
+  AlgorithmContext settings{standard_task("function-floor"), {}, 1, &pool};
   settings.settings.critic = {.targets = CriticTargets::kEpisode, .sobolev = 10.0};
   settings.settings.critic.batch = 384;
   settings.settings.policy.initial_std = 0.03;

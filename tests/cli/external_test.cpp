@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <iterator>
+#include <sstream>
 
 #include "cgpo/base/file.hpp"
 
@@ -93,6 +95,25 @@ TEST_F(External, OtherAlgorithmsTrainToo) {
   std::vector<std::string> words = training("cgpo", good());
   words[5] = "cgpo";
   EXPECT_THAT(run(words).err, HasSubstr("mb-cgpo"));
+}
+
+// An interpreter with its libraries takes seconds to start. What it writes is the process's number.
+TEST_F(External, StartsOnceAndDoesNotOutliveUs) {
+  const auto started = [this] {
+    std::istringstream text(read_file(at("started")));
+    const std::vector<int> numbers{std::istream_iterator<int>(text), std::istream_iterator<int>()};
+    for (const int number : numbers) {
+      EXPECT_FALSE(std::filesystem::exists(fmt::format("/proc/{}/cmdline", number))) << number;
+    }
+    return numbers.size();
+  };
+  ASSERT_EQ(run(training("run", "echo $$ >> started; exec " + good(), {"iterations=1"})).code, 0);
+  EXPECT_EQ(started(), 1U);
+  const Outcome resumed = run({"train", "--resume", "--out", "run", "--set", "iterations=2", "task.timeout=50"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(started(), 2U);
+  ASSERT_EQ(run({"eval", "run", "--episodes", "10"}).code, 0);
+  EXPECT_EQ(started(), 3U);
 }
 
 // A batch is 2 blocks of a reset and 20 steps, the warm-up one more: 126 requests are two iterations and the warm-up.

@@ -9,6 +9,7 @@
 #include "cgpo/tasks/registry.hpp"
 
 #include "fixture.hpp"
+#include "tasks.hpp"
 
 namespace cgpo {
 namespace {
@@ -281,20 +282,11 @@ TEST(FirstOrder, OneWindowIsBptt) {
 // A critic that is the exact cost-to-go makes every window length give the same, full gradient; none does not.
 // Linear dynamics, a linear signal: V(x, t) is linear in the state, and a network without hidden layers holds it.
 struct LinearTask {
-  TaskSpec spec() const {
-    TaskSpec spec;
-    spec.name = "linear";
-    spec.states = 1;
-    spec.observations = 1;
-    spec.actions = 1;
-    spec.horizon = 12;
-    spec.costs = {{.name = "x", .limit = 0.0}};
-    return spec;
-  }
-  void reset(RandomStream& random, std::span<double> state) const { state[0] = random.uniform(-1.0, 1.0); }
+  TaskSpec spec() const { return testing::toy_spec("linear", {.horizon = 12}, {{.name = "x", .limit = 0.0}}); }
+  void reset(RandomStream& random, std::span<double> state) const { testing::uniform_start(random, state); }
   template <class S>
   void observe(std::span<const S> s, std::span<S> o) const {
-    o[0] = s[0];
+    testing::observe_state(s, o);
   }
   template <class S>
   StepResult<S> step(std::span<const S> s, std::span<const S> a) const {
@@ -470,7 +462,7 @@ TEST(FirstOrder, ThreadsDoNotMatter) {
 }
 
 TEST(FirstOrder, NonDifferentiableTasksAreRefused) {
-  const KernelSimulator<float> simulator(make_task_by_name("function-floor"), {0});
+  const KernelSimulator<float> simulator(standard_task("function-floor"), {0});
   const Policy<float> policy(1, {4}, 1, false);
   AlignedVector<float> parameters(static_cast<std::size_t>(policy.parameter_count()), 0.0F);
   const Normaliser<float> normaliser(1);

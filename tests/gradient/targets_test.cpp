@@ -35,6 +35,28 @@ double mixture(const TrajectoryBlock<double>& block, int k, bool stops, int lane
   return target + std::pow(lambda, end - t - 1) * n_step(end);
 }
 
+// Step by step the critic's own value; the memory's columns are no multiple of the lanes, so that pieces end within
+// steps.
+TEST(FindValues, AreTheCriticsAtEachStep) {
+  Fixture f;
+  const Batch<double> batch = f.collect_batch();
+  const auto& block = batch.blocks[0];
+  CriticWorkspace<double> pieces(f.critics[1].mlp(), 7);
+  CriticWorkspace<double> single(f.critics[1].mlp(), 4);
+  for (const HorizonRule& horizon : {HorizonRule{}, HorizonRule{0.9, false}}) {
+    std::vector<double> values(13 * 4, -77.0);
+    find_values<double>(f.critics[1], block, 2, 11, horizon, values, pieces);
+    for (int t = 0; t <= 12; ++t) {
+      std::vector<double> expected(4, -77.0);
+      if (t >= 2 && t <= 11)
+        f.critics[1].value(block.inputs.view().from_column(block.column(t)), horizon.ends_at_horizon ? t : 0,
+                           expected.data(), 4, single);
+      for (int lane = 0; lane < 4; ++lane)
+        EXPECT_EQ(values[static_cast<std::size_t>(block.column(t) + lane)], expected[static_cast<std::size_t>(lane)]);
+    }
+  }
+}
+
 TEST(LambdaReturns, EqualTheExplicitMixture) {
   Fixture f(ProbeTask{.end_at = 1.6}, 8);
   const Batch<double> batch = f.collect_batch(0, 8);

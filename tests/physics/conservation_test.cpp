@@ -2,7 +2,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "cgpo/physics/mujoco_engine.hpp"
+#include "cgpo/physics/mujoco/engine.hpp"
 
 #include "robots.hpp"
 #include "simulate.hpp"

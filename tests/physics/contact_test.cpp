@@ -1,10 +1,10 @@
 // Contact and limits: robots stand, slide where they should, and stay within their ranges.
-#include "cgpo/physics/contact.hpp"
+#include "cgpo/physics/dynamics/contact.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "cgpo/physics/mujoco_engine.hpp"
+#include "cgpo/physics/mujoco/engine.hpp"
 
 #include "robots.hpp"
 #include "simulate.hpp"

@@ -1,5 +1,5 @@
 // What is read from MJCF, what is refused, what is listed as left out.
-#include "cgpo/physics/model.hpp"
+#include "cgpo/physics/model/model.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "cgpo/base/error.hpp"
-#include "cgpo/physics/mujoco_engine.hpp"
+#include "cgpo/physics/mujoco/engine.hpp"
 
 #include "robots.hpp"
 

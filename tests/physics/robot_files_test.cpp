@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cgpo/physics/mujoco_engine.hpp"
+#include "cgpo/physics/mujoco/engine.hpp"
 
 namespace cgpo {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cgpo/base/random.hpp"
-#include "cgpo/physics/step.hpp"
+#include "cgpo/physics/dynamics/step.hpp"
 
 namespace cgpo::testing {
 

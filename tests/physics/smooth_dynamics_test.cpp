@@ -1,12 +1,12 @@
 // Mass matrix, bias, passive forces, accelerations and whole flights against MuJoCo.
-#include "cgpo/physics/smooth_dynamics.hpp"
+#include "cgpo/physics/dynamics/smooth_dynamics.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>
 
 #include "cgpo/base/random.hpp"
-#include "cgpo/physics/mujoco_engine.hpp"
-#include "cgpo/physics/step.hpp"
+#include "cgpo/physics/dynamics/step.hpp"
+#include "cgpo/physics/mujoco/engine.hpp"
 
 #include "robots.hpp"
 

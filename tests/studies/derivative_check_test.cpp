@@ -10,7 +10,7 @@ namespace {
 
 TEST(DerivativeCheck, FunctionAgrees) {
   for (const int window : {1, 10}) {
-    const DerivativeCheck check = check_derivatives(make_task_by_name("function"), 8, window, 1);
+    const DerivativeCheck check = check_derivatives(standard_task("function"), 8, window, 1);
     EXPECT_LT(check.max_relative_error, 1e-7);
     EXPECT_GT(check.max_relative_error, 0.0);  // two computations, not one twice
     EXPECT_EQ(check.window, window);
@@ -18,7 +18,7 @@ TEST(DerivativeCheck, FunctionAgrees) {
 }
 
 TEST(DerivativeCheck, NeedsADerivative) {
-  EXPECT_THROW(check_derivatives(make_task_by_name("function-floor"), 1, 1, 0), UserError);
+  EXPECT_THROW(check_derivatives(standard_task("function-floor"), 1, 1, 0), UserError);
 }
 
 // Two states, two actions, two costs, and observations that are not the state.

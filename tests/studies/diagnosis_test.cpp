@@ -7,14 +7,14 @@
 #include "cgpo/algorithms/cgpo.hpp"
 #include "cgpo/gradient/first_order.hpp"
 #include "cgpo/tasks/registry.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 #include "cgpo/updates/actor_critic.hpp"
 
 namespace cgpo {
 namespace {
 
 AlgorithmContext context(ThreadPool& pool, const std::string& task = "function") {
-  AlgorithmContext result{make_task_by_name(task), {}, 7, &pool};
+  AlgorithmContext result{standard_task(task), {}, 7, &pool};
   result.settings.environments = 32;
   result.settings.kernel.block = 32;
   result.settings.horizon = 24;
@@ -200,7 +200,7 @@ TEST(Diagnosis, ContactEqualsCountingByHand) {
   ASSERT_NE(found, shares->geoms.end());
   EXPECT_DOUBLE_EQ(found->share, head / 720.0);
   EXPECT_NEAR(sample_contact(*settings.task, parts.batch, 256)->any, shares->any, 0.1);
-  EXPECT_FALSE(sample_contact(*make_task_by_name("cartpole"), parts.batch, 10).has_value());
+  EXPECT_FALSE(sample_contact(*standard_task("cartpole"), parts.batch, 10).has_value());
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // A small task with every feature: two states, an early end, a cost that outlives it, and a switch to diverge.
 #pragma once
 
-#include "cgpo/tasks/task.hpp"
+#include "tasks.hpp"
 
 namespace cgpo::testing {
 
@@ -11,18 +11,10 @@ struct ProbeTask {
   int horizon = 12;
 
   TaskSpec spec() const {
-    TaskSpec spec;
-    spec.name = "probe";
-    spec.states = 2;
-    spec.observations = 3;
-    spec.actions = 2;
-    spec.horizon = horizon;
-    spec.costs = {{.name = "stops", .limit = 1.0}, {.name = "goes_on", .limit = 2.0, .stops_at_end = false}};
-    return spec;
+    return toy_spec("probe", {.states = 2, .observations = 3, .actions = 2, .horizon = horizon},
+                    {{.name = "stops", .limit = 1.0}, {.name = "goes_on", .limit = 2.0, .stops_at_end = false}});
   }
-  void reset(RandomStream& random, std::span<double> state) const {
-    for (double& value : state) value = random.uniform(-1.0, 1.0);
-  }
+  void reset(RandomStream& random, std::span<double> state) const { uniform_start(random, state); }
   template <class S>
   void observe(std::span<const S> s, std::span<S> o) const {
     o[0] = sin(s[0]);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cgpo/tasks/task.hpp"
+#include "tasks.hpp"
 
 namespace cgpo::testing {
 
@@ -9,19 +9,12 @@ namespace cgpo::testing {
 // Constant a is best; Σ a² ≤ 2.5 gives a ≤ ½ (J_R = 5), Σ a ≤ 4 gives a ≤ 0.4: J_R = 4, J_C1 = 1.6 with slack.
 struct Push {
   TaskSpec spec() const {
-    TaskSpec spec;
-    spec.name = "push";
-    spec.states = 1;
-    spec.observations = 1;
-    spec.actions = 1;
-    spec.horizon = 10;
-    spec.costs = {{.name = "energy", .limit = 2.5}, {.name = "distance", .limit = 4.0}};
-    return spec;
+    return toy_spec("push", {}, {{.name = "energy", .limit = 2.5}, {.name = "distance", .limit = 4.0}});
   }
-  void reset(RandomStream& random, std::span<double> state) const { state[0] = random.uniform(-0.1, 0.1); }
+  void reset(RandomStream& random, std::span<double> state) const { uniform_start(random, state, 0.1); }
   template <class S>
   void observe(std::span<const S> s, std::span<S> o) const {
-    o[0] = s[0];
+    observe_state(s, o);
   }
   template <class S>
   StepResult<S> step(std::span<const S> s, std::span<const S> a) const {

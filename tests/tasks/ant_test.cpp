@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cgpo/graph/evaluate.hpp"
-#include "cgpo/tasks/models.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/models.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 #include "episodes.hpp"
 
@@ -24,10 +24,10 @@ Model ant_model() { return load_model_from_text(std::string(model_text("ant")), 
 
 TEST(Ant, StartsWhereTheSheetSays) {
   const Model model = ant_model();
-  const auto exact = make_task_with("ant", {{"reset_width", 0.0}, {"reset_lift", false}});
+  const auto exact = task_with("ant", {{"reset_width", 0.0}, {"reset_lift", false}});
   EXPECT_NEAR(lowest_foot(model, reset_state(*exact, 0)), -0.006, 5e-4);
-  const auto brax = make_task_with("ant", {{"reset_lift", false}});
-  const auto lifted = make_task_by_name("ant");
+  const auto brax = task_with("ant", {{"reset_lift", false}});
+  const auto lifted = standard_task("ant");
   double sum = 0.0;
   double worst = 0.0;
   for (std::uint32_t i = 0; i < 1000; ++i) {
@@ -45,7 +45,7 @@ TEST(Ant, StartsWhereTheSheetSays) {
 // How long a random ant lives until it is thrown above 1 m: 56 steps with mj_step at 0.01 s, 93 at 0.001 s, 86 on our
 // floor (docs/physics/contact.md), all with lifted starts.
 TEST(Ant, IdleAndRandomLengths) {
-  const auto task = make_task_by_name("ant");
+  const auto task = standard_task("ant");
   const Episodes still = run_episodes(task, 128, idle());
   for (const double length : still.lengths) EXPECT_EQ(length, 300.0);
   EXPECT_LT(estimate(still.costs[0]).mean, 11.0);
@@ -53,18 +53,18 @@ TEST(Ant, IdleAndRandomLengths) {
 }
 
 TEST(SlowAnt, MujocoLengths) {
-  const auto task = make_task_with("ant", {{"engine", std::string("mujoco")}, {"reset_lift", false}});
+  const auto task = task_with("ant", {{"engine", std::string("mujoco")}, {"reset_lift", false}});
   const Estimate random = estimate(run_episodes(task, 192, uniform_actions()).lengths);
   EXPECT_NEAR(random.mean, 39.5, 3.5 + 3 * random.error);
   const Estimate still = estimate(run_episodes(task, 128, idle()).lengths);
   EXPECT_NEAR(still.mean, 258.0, 3 * still.error);
-  const auto lifted = make_task_with("ant", {{"engine", std::string("mujoco")}});
+  const auto lifted = task_with("ant", {{"engine", std::string("mujoco")}});
   for (const double length : run_episodes(lifted, 64, idle()).lengths) EXPECT_EQ(length, 300.0);
 }
 
 TEST(Ant, RewardBonusAndEnd) {
-  const auto task = make_task_by_name("ant");
-  const auto endless = make_task_with("ant", {{"ending", std::string("none")}, {"alive_bonus", 2.0}});
+  const auto task = standard_task("ant");
+  const auto endless = task_with("ant", {{"ending", std::string("none")}, {"alive_bonus", 2.0}});
   const StepLayout layout = task->layout();
   std::vector<double> input = reset_state(*task, 3);
   for (int i = 0; i < 8; ++i) input.push_back(0.25);

@@ -92,7 +92,7 @@ Vector regulator(const Linear& system, const Vector& weights, double action_weig
 }
 
 TEST(CartPole, EigenvaluesOfTheUprightPole) {
-  const Linear system = linearise(*make_task_by_name("cartpole"), {0.0, -0.00167, 0.0, 0.0});
+  const Linear system = linearise(*standard_task("cartpole"), {0.0, -0.00167, 0.0, 0.0});
   for (const double expected : {1.1973, 0.7710, 1.0, 0.9974}) {
     double x = expected;  // Newton's method from the tabled value
     for (int i = 0; i < 20; ++i) {
@@ -105,7 +105,7 @@ TEST(CartPole, EigenvaluesOfTheUprightPole) {
 
 TEST(CartPole, IdleAndRandomLengths) {
   const auto length = [](const char* engine, double scale, const Act& act) {
-    const auto task = make_task_with("cartpole", {{"action_scale", scale}, {"engine", std::string(engine)}});
+    const auto task = task_with("cartpole", {{"action_scale", scale}, {"engine", std::string(engine)}});
     return estimate(run_episodes(task, 512, act, 60).lengths).mean;
   };
   EXPECT_NEAR(length("own", 3.0, idle()), 25.3, 1.0);
@@ -115,7 +115,7 @@ TEST(CartPole, IdleAndRandomLengths) {
 }
 
 TEST(CartPole, AHeldPositionMeetsTheLimit) {
-  const auto task = make_task_by_name("cartpole");
+  const auto task = standard_task("cartpole");
   const Vector gain = regulator(linearise(*task, {0.0, -0.00167, 0.0, 0.0}), {10.0, 1.0, 1.0, 1.0}, 100.0);
   for (const auto& [hold, cost] : {std::pair{0.40, -40.3}, {0.45, -51.0}, {0.50, -63.0}, {0.60, -90.7}}) {
     const Act act = [&gain, hold = hold](RandomStream&, std::span<const double> state, std::span<double> action) {
@@ -132,7 +132,7 @@ TEST(CartPole, AHeldPositionMeetsTheLimit) {
 
 TEST(CartPole, EndingsDifferInWhatStops) {
   const auto run = [](const char* ending) {
-    return run_episodes(make_task_with("cartpole", {{"ending", std::string(ending)}}), 128, uniform_actions());
+    return run_episodes(task_with("cartpole", {{"ending", std::string(ending)}}), 128, uniform_actions());
   };
   const Episodes latched = run("latched");
   const Episodes stop = run("stop");
@@ -149,7 +149,7 @@ TEST(CartPole, EndingsDifferInWhatStops) {
 }
 
 TEST(CartPole, TheSurrogateOnlyChangesWhatIsOptimised) {
-  const auto task = make_task_with("cartpole", {{"survival_surrogate", true}});
+  const auto task = task_with("cartpole", {{"survival_surrogate", true}});
   const Episodes episodes = run_episodes(task, 16, idle());
   EXPECT_EQ(episodes.paper, episodes.lengths);
   for (std::size_t i = 0; i < 16; ++i) EXPECT_LT(episodes.rewards[i], episodes.lengths[i]);

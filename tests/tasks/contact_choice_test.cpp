@@ -3,28 +3,32 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "cgpo/tasks/models.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/models.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 #include "episodes.hpp"
 
 namespace cgpo {
 namespace {
 
-using Mover = Simulator<double>;
+struct Mover {
+  std::shared_ptr<const Task> task;
+  std::shared_ptr<const Simulator<double>> simulator;
+};
 
-std::shared_ptr<const Mover> make_engine(const std::string& robot, const std::string& engine) {
-  return make_simulator<double>(make_task_with(robot, {{"engine", engine}}), {});
+Mover make_engine(const std::string& robot, const std::string& engine) {
+  const std::shared_ptr<const Task> task = task_with(robot, {{"engine", engine}});
+  return {task, make_simulator<double>(task, {})};
 }
 
 // One environment, actions uniform in ±amplitude that depend on environment and step alone.
 class Walker {
  public:
-  Walker(std::shared_ptr<const Mover> engine, std::uint32_t environment)
-      : engine_(std::move(engine)), environment_(environment), state_(reset_state(engine_->task(), environment)) {}
+  Walker(const Mover& mover, std::uint32_t environment)
+      : engine_(mover.simulator), environment_(environment), state_(reset_state(*mover.task, environment)) {}
 
   void run(int steps, double amplitude) {
-    const TaskSpec& spec = engine_->task().spec();
+    const TaskSpec& spec = engine_->spec();
     const auto rows = [](std::vector<double>& values) { return Rows<double>(values.data(), 1); };
     std::vector<double> next(state_.size()), action(static_cast<std::size_t>(spec.actions)),
         observation(static_cast<std::size_t>(spec.observations)), reward(1);
@@ -41,7 +45,7 @@ class Walker {
   const std::vector<double>& state() const { return state_; }
 
  private:
-  std::shared_ptr<const Mover> engine_;
+  std::shared_ptr<const Simulator<double>> engine_;
   SimulatorScratch<double> scratch_;
   std::uint32_t environment_;
   std::uint32_t taken_ = 0;

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "cgpo/graph/differentiate.hpp"
-#include "cgpo/tasks/models.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/models.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 #include "episodes.hpp"
 
@@ -20,7 +20,7 @@ using Lanes = std::vector<double>;  // [row · lanes + lane]
 class Window {
  public:
   Window(const std::string& name, int lanes)
-      : task_(make_task_with(name, {{"engine", std::string("own")}})),
+      : task_(task_with(name, {{"engine", std::string("own")}})),
         simulator_(task_, {0}),
         spec_(task_->spec()),
         lanes_(lanes),

@@ -10,7 +10,7 @@ const char* const kRobots[] = {"cartpole", "reacher", "halfcheetah", "ant", "swi
 
 // Episodes are not reset at their ends, so that fallen robots are simulated too.
 int diverged(const std::string& name, int environments, int steps) {
-  return run_episodes(make_task_with(name, {{"engine", std::string("own")}}), environments, uniform_actions(), steps)
+  return run_episodes(task_with(name, {{"engine", std::string("own")}}), environments, uniform_actions(), steps)
       .diverged;
 }
 

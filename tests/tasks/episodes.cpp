@@ -83,8 +83,8 @@ Estimate estimate(const std::vector<double>& values) {
   return {mean, std::sqrt(squares / (n - 1.0) / n)};
 }
 
-std::shared_ptr<const Task> make_task_with(const std::string& name,
-                                           const std::vector<std::pair<std::string, OptionValue>>& options) {
+std::shared_ptr<const Task> task_with(const std::string& name,
+                                      const std::vector<std::pair<std::string, OptionValue>>& options) {
   const TaskEntry& entry = find_task(name);
   TaskOptions chosen(entry.options);
   for (const auto& [key, value] : options) chosen.set(key, value);

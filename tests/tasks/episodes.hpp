@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cgpo/tasks/registry.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 
 namespace cgpo {
 
@@ -34,8 +34,8 @@ struct Estimate {
 };
 Estimate estimate(const std::vector<double>& values);
 
-std::shared_ptr<const Task> make_task_with(const std::string& name,
-                                           const std::vector<std::pair<std::string, OptionValue>>& options);
+std::shared_ptr<const Task> task_with(const std::string& name,
+                                      const std::vector<std::pair<std::string, OptionValue>>& options);
 
 // A start state.
 std::vector<double> reset_state(const Task& task, std::uint32_t environment);

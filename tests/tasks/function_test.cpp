@@ -35,7 +35,7 @@ double random_policy(const Task& task) {
 }
 
 TEST(Function, SmoothNumbers) {
-  const auto task = make_task_by_name("function");
+  const auto task = standard_task("function");
   EXPECT_TRUE(task->spec().differentiable);
   EXPECT_EQ(task->spec().costs.at(0).limit, 8.0);
   EXPECT_NEAR(episode(*task, 0.0, [](double) { return 0.0; }), 10.00, 0.005);
@@ -50,7 +50,7 @@ TEST(Function, SmoothNumbers) {
 }
 
 TEST(Function, FloorNumbers) {
-  const auto task = make_task_by_name("function-floor");
+  const auto task = standard_task("function-floor");
   EXPECT_FALSE(task->spec().differentiable);
   EXPECT_NEAR(episode(*task, 0.0, [](double) { return 0.0; }), 10.00, 0.005);
   EXPECT_NEAR(episode(*task, 0.0, [](double) { return 1.0; }), 130.68, 0.5);  // 0.2·a lands next to an integer

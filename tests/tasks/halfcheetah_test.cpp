@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "cgpo/graph/evaluate.hpp"
-#include "cgpo/tasks/models.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/models.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 #include "episodes.hpp"
 
@@ -11,8 +11,8 @@ namespace cgpo {
 namespace {
 
 TEST(HalfCheetah, IdleAndRandomSpeeds) {
-  const auto own = make_task_by_name("halfcheetah");
-  const auto mujoco = make_task_with("halfcheetah", {{"engine", std::string("mujoco")}});
+  const auto own = standard_task("halfcheetah");
+  const auto mujoco = task_with("halfcheetah", {{"engine", std::string("mujoco")}});
   // MuJoCo: 1.5 and 105. Ours: 1.4 and 114 (docs/physics/contact.md).
   EXPECT_NEAR(estimate(run_episodes(own, 256, idle()).costs[0]).mean, 1.4, 0.3);
   EXPECT_NEAR(estimate(run_episodes(own, 256, uniform_actions()).costs[0]).mean, 114.0, 8.0);
@@ -38,18 +38,18 @@ TEST(HalfCheetah, FeetHangAboveTheFloorAtTheStart) {
 TEST(HalfCheetah, ObservationsAndReward) {
   std::vector<double> state(18);
   for (std::size_t i = 0; i < 18; ++i) state[i] = 0.01 * static_cast<double>(i + 1);
-  const std::vector<double> wide = evaluate(make_task_by_name("halfcheetah")->trace_observation(), state);
+  const std::vector<double> wide = evaluate(standard_task("halfcheetah")->trace_observation(), state);
   ASSERT_EQ(wide.size(), 18U);
   EXPECT_NEAR(wide[0], 0.72, 1e-12);
   EXPECT_NEAR(wide[1], std::cos(0.015), 1e-12);
   EXPECT_NEAR(wide[2], std::sin(0.015), 1e-12);
   for (std::size_t i = 3; i < 18; ++i) EXPECT_EQ(wide[i], state[i]);
-  const auto narrow_task = make_task_with("halfcheetah", {{"observation", std::string("17")}});
+  const auto narrow_task = task_with("halfcheetah", {{"observation", std::string("17")}});
   const std::vector<double> narrow = evaluate(narrow_task->trace_observation(), state);
   ASSERT_EQ(narrow.size(), 17U);
   for (std::size_t i = 0; i < 17; ++i) EXPECT_EQ(narrow[i], state[i + 1]);
 
-  const auto task = make_task_by_name("halfcheetah");
+  const auto task = standard_task("halfcheetah");
   std::vector<double> input = state;
   for (int i = 0; i < 6; ++i) input.push_back(0.5);
   const std::vector<double> result = evaluate(task->trace_step(), input);

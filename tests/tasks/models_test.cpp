@@ -1,14 +1,14 @@
 // The robots of models/ against the tables of the task sheet.
-#include "cgpo/tasks/models.hpp"
+#include "cgpo/tasks/robots/models.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
 #include "cgpo/base/error.hpp"
-#include "cgpo/physics/model.hpp"
-#include "cgpo/physics/mujoco_engine.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/physics/model/model.hpp"
+#include "cgpo/physics/mujoco/engine.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 namespace cgpo {
 namespace {

@@ -36,7 +36,7 @@ TEST(TaskOptions, BadValuesAreNamed) {
 
 TEST(Registry, UnknownNamesGetTheNearest) {
   EXPECT_THAT(message([] { find_task("functoin"); }), ::testing::HasSubstr("did you mean 'function'"));
-  EXPECT_THAT(message([] { make_task_by_name("function")->cost_index("hight"); }),
+  EXPECT_THAT(message([] { standard_task("function")->cost_index("hight"); }),
               ::testing::HasSubstr("did you mean 'height'"));
 }
 

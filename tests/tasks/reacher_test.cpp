@@ -9,7 +9,7 @@ namespace cgpo {
 namespace {
 
 std::shared_ptr<const Task> reacher(const char* cost, const char* velocity = "tip") {
-  return make_task_with("reacher", {{"cost", std::string(cost)}, {"velocity", std::string(velocity)}});
+  return task_with("reacher", {{"cost", std::string(cost)}, {"velocity", std::string(velocity)}});
 }
 
 TEST(Reacher, IdleAndRandomSums) {

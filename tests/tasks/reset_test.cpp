@@ -6,20 +6,15 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/tasks/task.hpp"
 
+#include "tasks.hpp"
+
 namespace cgpo {
 namespace {
 
 struct Plain {
   double start = 1.0;
 
-  TaskSpec spec() const {
-    TaskSpec spec;
-    spec.name = "plain";
-    spec.states = 2;
-    spec.observations = 1;
-    spec.actions = 1;
-    return spec;
-  }
+  TaskSpec spec() const { return testing::toy_spec("plain", {.states = 2}); }
   void reset(RandomStream& random, std::span<double> state) const {
     state[0] = random.uniform();
     state[1] = start;

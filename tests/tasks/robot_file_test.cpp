@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cgpo/base/file.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 #include "episodes.hpp"
 

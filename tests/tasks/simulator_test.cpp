@@ -1,5 +1,5 @@
 // The compiled step and its adjoint against plain evaluation of the traced task.
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -7,25 +7,19 @@
 #include "cgpo/graph/evaluate.hpp"
 #include "cgpo/tasks/registry.hpp"
 
+#include "tasks.hpp"
+
 namespace cgpo {
 namespace {
 
 // Two costs, an early end, a non-linear step: all parts of the interface differ from one another.
 struct Probe {
   TaskSpec spec() const {
-    TaskSpec spec;
-    spec.name = "probe";
-    spec.states = 2;
-    spec.observations = 3;
-    spec.actions = 2;
-    spec.horizon = 8;
-    spec.costs = {{.name = "first", .limit = 1.0},
-                  {.name = "second", .limit = 2.0, .stops_at_end = false, .standard = false}};
-    return spec;
+    return testing::toy_spec(
+        "probe", {.states = 2, .observations = 3, .actions = 2, .horizon = 8},
+        {{.name = "first", .limit = 1.0}, {.name = "second", .limit = 2.0, .stops_at_end = false, .standard = false}});
   }
-  void reset(RandomStream& random, std::span<double> state) const {
-    for (double& value : state) value = random.uniform(-1.0, 1.0);
-  }
+  void reset(RandomStream& random, std::span<double> state) const { testing::uniform_start(random, state); }
   template <class S>
   void observe(std::span<const S> s, std::span<S> o) const {
     o[0] = sin(s[0]);

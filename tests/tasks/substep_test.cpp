@@ -2,8 +2,8 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "cgpo/tasks/robot.hpp"
-#include "cgpo/tasks/simulator.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
+#include "cgpo/tasks/simulators/simulator.hpp"
 
 #include "episodes.hpp"
 
@@ -18,8 +18,8 @@ Lanes zeros(int count) { return Lanes(static_cast<std::size_t>(count * kLanes));
 
 struct StepValues {
   explicit StepValues(const Simulator<double>& simulator)
-      : next(zeros(simulator.task().spec().states)),
-        observation(zeros(simulator.task().spec().observations)),
+      : next(zeros(simulator.spec().states)),
+        observation(zeros(simulator.spec().observations)),
         signals(zeros(simulator.signals())),
         paper(zeros(1)),
         ended(zeros(1)),
@@ -29,8 +29,8 @@ struct StepValues {
 
 struct AdjointValues {
   explicit AdjointValues(const Simulator<double>& simulator)
-      : state(zeros(simulator.signals() * simulator.task().spec().states)),
-        action(zeros(simulator.signals() * simulator.task().spec().actions)) {}
+      : state(zeros(simulator.signals() * simulator.spec().states)),
+        action(zeros(simulator.signals() * simulator.spec().actions)) {}
   Lanes state, action;
 };
 
@@ -43,8 +43,8 @@ void expect_near(const Lanes& actual, const Lanes& expected, double tolerance) {
 
 void compare_with_whole_step(const std::string& name, std::vector<int> costs) {
   SCOPED_TRACE(name);
-  const std::shared_ptr<const Task> task = make_task_with(name, {{"engine", std::string("own")}});
-  ASSERT_TRUE(task->has_substep());
+  const std::shared_ptr<const Task> task = task_with(name, {{"engine", std::string("own")}});
+  ASSERT_TRUE(std::holds_alternative<Substeps>(task->dynamics()));
   const TaskSpec& spec = task->spec();
   const KernelSimulator<double> whole(task, costs);
   const SubstepSimulator<double> looped(task, costs);

@@ -4,16 +4,15 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "cgpo/base/index.hpp"
 #include "cgpo/nn/cholesky.hpp"
 #include "cgpo/tasks/registry.hpp"
 
 namespace cgpo {
 namespace {
 
-std::size_t at(std::ptrdiff_t index) { return static_cast<std::size_t>(index); }
-
 TEST(ActionMetric, EqualsTheExplicitMatrix) {
-  const std::shared_ptr<const Task> task = make_task_by_name("reacher");  // two actions
+  const std::shared_ptr<const Task> task = standard_task("reacher");  // two actions
   const auto simulator = make_simulator<float>(task, {0});
   const Policy<float> policy(task->spec().observations, {6, 5}, task->spec().actions, /*learn_std=*/true);
   AlignedVector<float> parameters(at(policy.parameter_count()));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "cgpo/base/index.hpp"
 #include "cgpo/subproblem/trust_region.hpp"
 
 #include "probe_task.hpp"
@@ -12,8 +13,6 @@ namespace cgpo {
 namespace {
 
 using testing::ProbeTask;
-
-std::size_t at(std::ptrdiff_t index) { return static_cast<std::size_t>(index); }
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "cgpo/base/index.hpp"
 #include "cgpo/updates/surrogate.hpp"
 
 #include "probe_task.hpp"
@@ -12,8 +13,6 @@ namespace cgpo {
 namespace {
 
 using testing::ProbeTask;
-
-std::size_t at(std::ptrdiff_t index) { return static_cast<std::size_t>(index); }
 
 // Episodes that end early, with random advantages for three signals of which the last goes on.
 struct Samples {

@@ -7,7 +7,7 @@
 
 #include "cgpo/algorithms/registry.hpp"
 #include "cgpo/judge/evaluation.hpp"
-#include "cgpo/tasks/robot.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 #include "cgpo/view/base64.hpp"
 
 #include "scratch_folder.hpp"

@@ -9,6 +9,7 @@
 #include "cgpo/rollout/imagine.hpp"
 
 #include "probe_task.hpp"
+#include "tasks.hpp"
 
 namespace cgpo {
 namespace {
@@ -106,20 +107,13 @@ INSTANTIATE_TEST_SUITE_P(All, WorldDerivatives, ::testing::Combine(::testing::Va
 // A task that observes all of its state is a model of itself: imagined episodes repeat the real ones.
 struct Plain {
   TaskSpec spec() const {
-    TaskSpec spec;
-    spec.name = "plain";
-    spec.states = spec.observations = 2;
-    spec.actions = 1;
-    spec.horizon = 11;
-    spec.costs = {{.name = "cost", .limit = 1.0}};
-    return spec;
+    return testing::toy_spec("plain", {.states = 2, .observations = 2, .horizon = 11},
+                             {{.name = "cost", .limit = 1.0}});
   }
-  void reset(RandomStream& random, std::span<double> state) const {
-    for (double& value : state) value = random.uniform(-1.0, 1.0);
-  }
+  void reset(RandomStream& random, std::span<double> state) const { testing::uniform_start(random, state); }
   template <class S>
   void observe(std::span<const S> s, std::span<S> o) const {
-    for (int i = 0; i < 2; ++i) o[i] = s[i];
+    testing::observe_state(s, o);
   }
   template <class S>
   StepResult<S> step(std::span<const S> s, std::span<const S> a) const {

@@ -1,0 +1,141 @@
+// From MuJoCo's compiled model to ours.
+#include "cgpo/physics/model/model.hpp"
+
+#include <algorithm>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/physics/model/loader.hpp"
+
+namespace cgpo {
+namespace {
+
+std::string plain_name(const mjModel& source, mjtObj type, int id) {
+  const char* name = mj_id2name(&source, type, id);
+  return name == nullptr ? "" : name;
+}
+
+bool disabled(const mjModel& source, int flag) { return (source.opt.disableflags & flag) != 0; }
+
+void read_bodies(const mjModel& source, Model& model) {
+  for (int i = 0; i < source.nbody; ++i) {
+    model.bodies.push_back({.name = plain_name(source, mjOBJ_BODY, i),
+                            .parent = i == 0 ? -1 : source.body_parentid[i],
+                            .position = read_vec3(source.body_pos + 3 * i),
+                            .orientation = read_quat(source.body_quat + 4 * i),
+                            .mass = source.body_mass[i],
+                            .inertial_position = read_vec3(source.body_ipos + 3 * i),
+                            .inertial_orientation = read_quat(source.body_iquat + 4 * i),
+                            .inertia = read_vec3(source.body_inertia + 3 * i),
+                            .link = -1,
+                            .in_link = {}});
+  }
+}
+
+void read_joints(const mjModel& source, Model& model) {
+  const bool limits = !disabled(source, mjDSBL_CONSTRAINT) && !disabled(source, mjDSBL_LIMIT);
+  const bool passive = !disabled(source, mjDSBL_PASSIVE);
+  for (int i = 0; i < source.njnt; ++i) {
+    const int v = source.jnt_dofadr[i];
+    Joint joint;
+    joint.name = plain_name(source, mjOBJ_JOINT, i);
+    joint.type = static_cast<JointType>(source.jnt_type[i]);
+    joint.body = source.jnt_bodyid[i];
+    joint.position = read_vec3(source.jnt_pos + 3 * i);
+    joint.q = source.jnt_qposadr[i];
+    joint.v = v;
+    joint.armature = source.dof_armature[v];
+    joint.damping = passive ? source.dof_damping[v] : 0.0;
+    joint.stiffness = passive ? source.jnt_stiffness[i] : 0.0;
+    if (joint.type == JointType::kSlide || joint.type == JointType::kHinge) {
+      joint.axis = read_vec3(source.jnt_axis + 3 * i);
+      joint.reference = source.qpos0[joint.q];
+      joint.limited = limits && source.jnt_limited[i] != 0;
+      joint.lower = source.jnt_range[2 * i] + source.jnt_margin[i];
+      joint.upper = source.jnt_range[2 * i + 1] - source.jnt_margin[i];
+      joint.inertia = 1.0 / std::max(source.dof_invweight0[v], 1e-12);
+    } else {  // MuJoCo ignores the anchor of a free joint, and writes its pose where the body stands
+      if (joint.type == JointType::kFree) joint.position = {};
+    }
+    model.joints.push_back(joint);
+  }
+  model.dof_parent.assign(source.dof_parentid, source.dof_parentid + source.nv);
+  model.q0.assign(source.qpos0, source.qpos0 + source.nq);
+  model.q_spring.assign(source.qpos_spring, source.qpos_spring + source.nq);
+}
+
+// An actuator that is not supported keeps its place among the controls, without a force.
+void read_actuators(const mjModel& source, Model& model) {
+  for (int i = 0; i < source.nu; ++i) {
+    Actuator actuator;
+    actuator.name = plain_name(source, mjOBJ_ACTUATOR, i);
+    actuator.control_limited = source.actuator_ctrllimited[i] != 0 && !disabled(source, mjDSBL_CLAMPCTRL);
+    actuator.control_lower = source.actuator_ctrlrange[2 * i];
+    actuator.control_upper = source.actuator_ctrlrange[2 * i + 1];
+    actuator.force_limited = source.actuator_forcelimited[i] != 0;
+    actuator.force_lower = source.actuator_forcerange[2 * i];
+    actuator.force_upper = source.actuator_forcerange[2 * i + 1];
+    if (is_supported_actuator(source, i)) {
+      actuator.joint = source.actuator_trnid[2 * i];
+      if (!disabled(source, mjDSBL_ACTUATION)) {
+        std::copy_n(source.actuator_gear + 6 * i, 6, actuator.gear.begin());
+        const int gains = source.actuator_gaintype[i] == mjGAIN_AFFINE ? 3 : 1;
+        std::copy_n(source.actuator_gainprm + mjNGAIN * i, gains, actuator.gain.begin());
+        if (source.actuator_biastype[i] == mjBIAS_AFFINE) {
+          std::copy_n(source.actuator_biasprm + mjNBIAS * i, 3, actuator.bias.begin());
+        }
+      }
+    }
+    model.actuators.push_back(actuator);
+  }
+}
+
+void read_geoms(const mjModel& source, Model& model) {
+  for (int i = 0; i < source.ngeom; ++i) {
+    const int material = source.geom_matid[i];
+    const float* rgba = material >= 0 ? source.mat_rgba + 4 * material : source.geom_rgba + 4 * i;
+    Geom geom{.name = plain_name(source, mjOBJ_GEOM, i),
+              .type = static_cast<GeomType>(source.geom_type[i]),
+              .body = source.geom_bodyid[i],
+              .size = read_vec3(source.geom_size + 3 * i),
+              .position = read_vec3(source.geom_pos + 3 * i),
+              .orientation = read_quat(source.geom_quat + 4 * i),
+              .rgba = {}};
+    std::copy_n(rgba, 4, geom.rgba.begin());
+    model.geoms.push_back(geom);
+  }
+}
+
+Model convert(const mjModel& source, const std::string& name) {
+  if (source.njnt == 0) throw UserError("{} has no <joint>: nothing in it can move", name);
+  if (source.nu == 0) throw UserError("{} has no <actuator>: there is nothing to control", name);
+  Model model;
+  model.name = name;
+  model.nq = source.nq;
+  model.nv = source.nv;
+  model.nu = source.nu;
+  model.timestep = source.opt.timestep;
+  if (!disabled(source, mjDSBL_GRAVITY)) model.gravity = read_vec3(source.opt.gravity);
+  if (!disabled(source, mjDSBL_PASSIVE)) {
+    model.density = source.opt.density;
+    model.viscosity = source.opt.viscosity;
+  }
+  model.wind = read_vec3(source.opt.wind);
+  read_bodies(source, model);
+  read_joints(source, model);
+  read_actuators(source, model);
+  read_geoms(source, model);
+  list_unsupported(source, model);
+  read_collisions(source, model);
+  build_links(model);
+  return model;
+}
+
+}  // namespace
+
+Model load_model(const std::string& path) { return convert(*compile_file(path), path); }
+
+Model load_model_from_text(const std::string& xml, const std::string& name) {
+  return convert(*compile_text(xml, name), name);
+}
+
+}  // namespace cgpo

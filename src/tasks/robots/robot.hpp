@@ -1,0 +1,137 @@
+// Tasks whose environment is a robot from an MJCF file.
+//
+// To define one, write a class with these members (cartpole.cpp is the smallest example) and hand it to
+// make_robot_task():
+//
+//   const Robot& robot() const;
+//   TaskSpec spec() const;                                            // begin with robot_spec(robot(), …)
+//   void reset(RandomStream& random, std::span<double> state) const;  // [q, v, extra constants]
+//   template <class S> void observe(const RobotState<S>& state, std::span<S> observation) const;
+//   template <class S> StepResult<S> outcome(const RobotState<S>& before, std::span<const S> action,
+//                                            const RobotState<S>& after) const;   // its `state` stays empty
+//
+// An environment's state is [q, v, extra]: what a reset draws and nothing changes, as a target, is extra. One
+// environment step holds the action for `substeps` physics steps of length dt.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/physics/dynamics/step.hpp"
+#include "cgpo/physics/mujoco/engine.hpp"
+#include "cgpo/tasks/options.hpp"
+#include "cgpo/tasks/task.hpp"
+
+namespace cgpo {
+
+enum class Engine : std::uint8_t {
+  kOwn,     // our dynamics: smooth contact, derivatives
+  kMujoco,  // mj_step with the contact of the MJCF file: outside, no derivatives
+};
+
+// What is drawn beside a robot: a ball whose place in the world stands in the extra part of the state.
+struct Marker {
+  std::string name;
+  int extra = 0;        // first of its two entries there: x and y
+  double height = 0.0;  // z
+  double radius = 0.0;
+};
+
+struct Robot {
+  std::string name;
+  std::string xml;   // the MJCF text,
+  std::string file;  // or the file that has it
+  std::shared_ptr<const Model> model;
+  Engine engine = Engine::kOwn;
+  PhysicsParameters physics;  // of our own engine; its time step is that of both
+  int substeps = 1;
+  double action_scale = 1.0;  // control = scale · action, clipped to the control range
+  std::vector<Marker> markers = {};
+
+  double dt() const { return physics.timestep; }
+  double period() const { return dt() * substeps; }  // seconds of an environment step
+};
+
+// What a task chooses about its robot; all of it can be changed by options.
+struct RobotDefaults {
+  std::string name;
+  std::string xml = {};   // MJCF as text,
+  std::string file = {};  // or a file, whose <include>s and meshes are looked for beside it; exactly one of the two
+  double period = 0.0;
+  int own_substeps = 1;
+  int mujoco_substeps = 1;
+  Engine engine = Engine::kOwn;
+  double action_scale = 1.0;
+  LimitParameters limit = {};
+  ContactParameters contact = {};  // not used if nothing collides
+};
+
+// engine, substeps, dt, action_scale, the parameters of joint limits, and those of contact if `collides`.
+std::vector<TaskOption> robot_options(const RobotDefaults& defaults, bool collides);
+// Throws UserError if the MJCF cannot be read.
+Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options);
+// Name, sizes and clock.
+TaskSpec robot_spec(const Robot& robot, int observations, int extra = 0);
+MujocoEngine make_mujoco_engine(const Robot& robot);
+// How its engine moves it: ours by physics_step, substep by substep, MuJoCo's by mj_step, outside.
+TaskDynamics robot_dynamics(std::shared_ptr<const Robot> robot, TracedOutcome outcome);
+
+// An environment's state with names, and where its bodies are.
+template <class S>
+struct RobotState {
+  const Model* model;
+  std::span<const S> q, v, extra;
+
+  RobotState(const Model& model_in, std::span<const S> state)
+      : model(&model_in),
+        q(state.first(static_cast<std::size_t>(model_in.nq))),
+        v(state.subspan(static_cast<std::size_t>(model_in.nq), static_cast<std::size_t>(model_in.nv))),
+        extra(state.subspan(static_cast<std::size_t>(model_in.nq + model_in.nv))) {}
+
+  // Of a point given in a body's frame, in the world's axes.
+  Vec3<S> position(int body, const Vec3<double>& local = {}) const {
+    return point_position(*model, kinematics(), body, local);
+  }
+  Vec3<S> velocity(int body, const Vec3<double>& local = {}) const {
+    return point_velocity(*model, kinematics(), body, local);
+  }
+  Kinematics<S> kinematics() const { return forward_kinematics(*model, q, v, DofAxes::kTree); }
+};
+
+// √(x + ε²) − ε of a sum of squares x: a norm whose slope at 0 is 0.
+template <class S>
+S smooth_root(const S& squares, double epsilon) {
+  return sqrt(squares + epsilon * epsilon) - epsilon;
+}
+inline constexpr double kSpeedEpsilon = 1e-3;  // m/s: over an episode of 300 steps it hides less than 0.3
+
+template <class S>
+S sum_of_squares(std::span<const S> values) {
+  S sum(0.0);
+  for (const S& value : values) sum = sum + value * value;
+  return sum;
+}
+
+template <class Definition>
+std::shared_ptr<const Task> make_robot_task(Definition definition) {
+  const auto kept = std::make_shared<const Definition>(std::move(definition));
+  const Model* const model = kept->robot().model.get();
+  TaskParts parts = begin_task(kept);
+  parts.observe = [kept, model](TracedSpan state, std::span<Traced> observation) {
+    kept->template observe<Traced>(RobotState<Traced>(*model, state), observation);
+  };
+  parts.robot = std::shared_ptr<const Robot>(kept, &kept->robot());
+  parts.dynamics = robot_dynamics(parts.robot, [kept, model](TracedSpan before, TracedSpan action, TracedSpan after) {
+    return kept->template outcome<Traced>(RobotState<Traced>(*model, before), action,
+                                          RobotState<Traced>(*model, after));
+  });
+  return std::make_shared<const Task>(std::move(parts));
+}
+
+}  // namespace cgpo

@@ -1,0 +1,128 @@
+// MuJoCo's engine behind the simulator's interface.
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+#include <thread>
+
+#include "cgpo/physics/mujoco/engine.hpp"
+#include "cgpo/tasks/robots/models.hpp"
+
+#include "episodes.hpp"
+
+namespace cgpo {
+namespace {
+
+struct Arrays {
+  int lanes;
+  std::vector<double> state, action, next, observation, signals, paper, ended;
+
+  Arrays(const Task& task, int lanes_in) : lanes(lanes_in) {
+    const TaskSpec& spec = task.spec();
+    const auto size = [this](int rows) { return static_cast<std::size_t>(rows * lanes); };
+    state.resize(size(spec.states));
+    next.resize(size(spec.states));
+    action.resize(size(spec.actions));
+    observation.resize(size(spec.observations));
+    signals.resize(size(2));
+    paper.resize(size(1));
+    ended.resize(size(1));
+    RandomStream random(5, Purpose::kTest);
+    for (double& a : action) a = random.uniform(-1.0, 1.0);
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::vector<double> start = reset_state(task, static_cast<std::uint32_t>(lane));
+      for (int i = 0; i < spec.states; ++i)
+        state[static_cast<std::size_t>(i * lanes + lane)] = start[static_cast<std::size_t>(i)];
+    }
+  }
+  StepBatch<double> from(int column) {
+    const auto rows = [&](std::vector<double>& values) { return Rows<double>(values.data() + column, lanes); };
+    return {rows(state),   rows(action),          rows(next),           rows(observation),
+            rows(signals), paper.data() + column, ended.data() + column};
+  }
+};
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
+TEST(OutsideStep, TakesMujocosStep) {
+  const auto task = task_with("ant", {{"engine", std::string("mujoco")}});
+  const auto simulator = make_simulator<double>(task, {0});
+  EXPECT_FALSE(simulator->differentiable());
+  Arrays arrays(*task, 3);
+  SimulatorScratch<double> scratch;
+  simulator->step(arrays.from(0), 3, scratch);
+  MujocoEngine engine = MujocoEngine::from_text(std::string(model_text("ant")));
+  for (std::size_t lane = 0; lane < 3; ++lane) {
+    std::vector<double> q, v, u;
+    for (std::size_t i = 0; i < 15; ++i) q.push_back(arrays.state[3 * i + lane]);
+    for (std::size_t i = 15; i < 29; ++i) v.push_back(arrays.state[3 * i + lane]);
+    for (std::size_t i = 0; i < 8; ++i) u.push_back(arrays.action[3 * i + lane]);
+    engine.set_state(q, v);
+    ASSERT_TRUE(engine.step(u, 5));
+    for (std::size_t i = 0; i < 15; ++i) EXPECT_EQ(arrays.next[3 * i + lane], engine.q()[i]);
+    for (std::size_t i = 0; i < 14; ++i) EXPECT_EQ(arrays.next[3 * (15 + i) + lane], engine.v()[i]);
+    for (std::size_t i = 0; i < 13; ++i) EXPECT_EQ(arrays.observation[3 * i + lane], engine.q()[2 + i]);
+    double energy = 0.0;
+    for (const double a : u) energy += a * a;
+    EXPECT_NEAR(arrays.signals[lane], (engine.q()[0] - q[0]) / 0.05 + 1.0 - 0.5 * energy, 1e-12);
+  }
+}
+
+TEST(OutsideStep, ThreadsDoNotChangeBits) {
+  const auto task = task_with("halfcheetah", {{"engine", std::string("mujoco")}});
+  const auto simulator = make_simulator<double>(task, {0});
+  Arrays whole(*task, 32);
+  Arrays parts(*task, 32);
+  for (int t = 0; t < 10; ++t) {
+    SimulatorScratch<double> scratch;
+    simulator->step(whole.from(0), 32, scratch);
+    std::vector<std::thread> threads;
+    for (int begin = 0; begin < 32; begin += 8) {
+      threads.emplace_back([&, begin] {
+        SimulatorScratch<double> own;
+        simulator->step(parts.from(begin), 8, own);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_TRUE(same_bits(whole.next, parts.next));
+    ASSERT_TRUE(same_bits(whole.observation, parts.observation));
+    ASSERT_TRUE(same_bits(whole.signals, parts.signals));
+    std::swap(whole.state, whole.next);
+    std::swap(parts.state, parts.next);
+  }
+}
+
+TEST(OutsideStep, ABadLaneIsNotANumberAndAlone) {
+  const auto task = standard_task("swimmer");
+  const auto simulator = make_simulator<double>(task, {0});
+  Arrays good(*task, 4);
+  Arrays bad(*task, 4);
+  bad.state[1] = std::numeric_limits<double>::quiet_NaN();
+  bad.state[4 * 7 + 2] = 1e30;
+  SimulatorScratch<double> scratch;
+  simulator->step(good.from(0), 4, scratch);
+  simulator->step(bad.from(0), 4, scratch);
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_TRUE(std::isnan(bad.next[4 * i + 1]));
+    EXPECT_TRUE(std::isnan(bad.next[4 * i + 2]));
+    EXPECT_EQ(bad.next[4 * i + 0], good.next[4 * i + 0]);
+    EXPECT_EQ(bad.next[4 * i + 3], good.next[4 * i + 3]);
+  }
+}
+
+TEST(OutsideStep, EnginesAgreeInFlight) {
+  const auto mujoco = task_with("halfcheetah", {{"engine", std::string("mujoco")}, {"substeps", 1.0}, {"dt", 0.01}});
+  const auto own = task_with("halfcheetah", {{"substeps", 1.0}, {"dt", 0.01}});
+  Arrays a(*mujoco, 4);
+  for (std::size_t lane = 0; lane < 4; ++lane) a.state[4 + lane] += 1.0;  // a metre up
+  Arrays b = a;
+  SimulatorScratch<double> scratch;
+  make_simulator<double>(mujoco, {0})->step(a.from(0), 4, scratch);
+  make_simulator<double>(own, {0})->step(b.from(0), 4, scratch);
+  for (std::size_t i = 0; i < a.next.size(); ++i) EXPECT_NEAR(a.next[i], b.next[i], 1e-10);
+}
+
+}  // namespace
+}  // namespace cgpo
