@@ -1,0 +1,88 @@
+// A program that this one starts: it is talked to through pipes or its output goes to a file, it is waited for, and
+// when nobody needs it any more it is ended, with all that it started itself.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace cgpo {
+
+class Deadline {
+ public:
+  explicit Deadline(double seconds);
+  bool over() const { return milliseconds_left() == 0; }
+  int milliseconds_left() const;  // as ::poll takes them, at least 1 until the time is over
+
+ private:
+  std::chrono::steady_clock::time_point end_;
+};
+
+struct ProcessPlan {
+  std::vector<std::string> words;  // program and arguments; words[0] is the name that it is told
+  std::filesystem::path program =
+      {};                             // what is executed; empty: words[0]. Without a slash it is looked for on the PATH
+  std::filesystem::path folder = {};  // where it starts; empty: here
+  // Which of its files are pipes to us: we write to the first and read from the second. −1: none.
+  int reads_at = -1;
+  int writes_at = -1;
+  // Takes what it prints to standard output and standard error, less what is a pipe; empty: they are ours, too.
+  std::filesystem::path output = {};
+  // Out of reach of the terminal's Ctrl-C, and told to end (SIGTERM) when the thread that starts it goes, with it the
+  // whole program. No: it is a part of this program's group, and lives as long as it likes.
+  bool own_group = true;
+};
+
+struct ProcessEnd {
+  int code = 0;    // exit code, if there was no signal
+  int signal = 0;  // that ended it; 0: none
+
+  bool good() const { return signal == 0 && code == 0; }
+  int shell_code() const { return signal == 0 ? code : 128 + signal; }
+  std::string words() const;  // "ended with exit code 3", to stand behind the program's name
+};
+
+class Process {
+ public:
+  enum class Transfer { kDone, kTimeout, kClosed };
+
+  // std::system_error if there can be no process or no file for its output. A program that is not there or a folder
+  // that cannot be entered show as the exit codes 127 and 126.
+  explicit Process(const ProcessPlan& plan);
+  // end(0).
+  ~Process();
+  Process(Process&& other) noexcept;
+  Process& operator=(Process&& other) noexcept;
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  // All of `data`, both ways. Writing to a process that has gone is kClosed, and no signal.
+  Transfer write(std::span<const char> data, const Deadline& deadline);
+  Transfer read(std::span<char> data, const Deadline& deadline);
+  // What there is, up to the size of `data`; `size` is how much it was.
+  Transfer read_some(std::span<char> data, const Deadline& deadline, std::size_t& size);
+
+  // How it ended; nothing: it has not, in this time. Asked again, it says the same.
+  std::optional<ProcessEnd> wait_for(double seconds);
+  ProcessEnd wait();
+  void send_signal(int signal) const;  // to it alone; nothing if it has ended
+  // Closes the pipes, which tells those who read from them to go, gives it this time, and kills what is left of its
+  // group, or of it alone if it has none of its own.
+  ProcessEnd end(double seconds);
+
+ private:
+  void close_pipes();
+  bool has_ended(bool wait);
+
+  pid_t id_ = -1;
+  int to_ = -1;
+  int from_ = -1;
+  bool own_group_ = false;
+  std::optional<ProcessEnd> end_;
+};
+
+}  // namespace cgpo
