@@ -5,9 +5,9 @@
 #include "cgpo/algorithms/model_based.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/text.hpp"
+#include "cgpo/campaign/finished_run.hpp"
 #include "cgpo/judge/metrics.hpp"
 #include "cgpo/reproduce/parts.hpp"
-#include "cgpo/run/run_folder.hpp"
 
 namespace cgpo {
 namespace {
@@ -48,11 +48,7 @@ std::string prediction_csv(const ComparedAlgorithm& algorithm) {
       values[3].push_back(report.world->costs_episodes[0]);
     }
     std::vector<double> row = {mean_over_seeds(steps).mean};
-    for (const std::vector<double>& value : values) {
-      const SeedMean mean = mean_over_seeds(value);
-      const double half = mean.half_width.value_or(0.0);
-      row.insert(row.end(), {mean.mean, mean.mean - half, mean.mean + half});
-    }
+    for (const std::vector<double>& value : values) append_band(row, mean_over_seeds(value));
     rows.push_back(row);
   }
   return csv_of({"steps", "return", "return_low", "return_high", "predicted_return", "predicted_return_low",
@@ -71,11 +67,9 @@ Json measure_errors(const ReproduceContext& context, const WorldTask& task, cons
       failed = true;
       continue;
     }
-    const RunPaths run = find_run(compared.folder);
-    const Configuration configuration = read_configuration(run.config());
-    const Tensors checkpoint = read_checkpoint(run.checkpoint(), configuration);
-    const HorizonErrors found =
-        measure_horizon(context_of(configuration, *context.pool), checkpoint, context.quick ? 64 : 256, kHorizon);
+    const FinishedRun run = read_finished_run(compared.folder);
+    const HorizonErrors found = measure_horizon(context_of(run.configuration, *context.pool), run.checkpoint,
+                                                context.quick ? 64 : 256, kHorizon);
     Json curve;
     curve["seed"] = compared.seed;
     curve["state"] = json_of(found.errors.state);
@@ -105,9 +99,9 @@ std::vector<std::vector<double>> error_rows(const Json& curves) {
     const auto add = [&](const auto& value) {
       std::vector<double> values;
       for (const Json& curve : curves) values.push_back(value(curve));
-      const SeedMean mean = mean_over_seeds(values);
-      const double half = mean.half_width.value_or(0.0);
-      row.insert(row.end(), {mean.mean, std::max(mean.mean - half, 0.0), mean.mean + half});
+      append_band(row, mean_over_seeds(values));
+      double& low = row[row.size() - 2];
+      low = std::max(low, 0.0);  // errors have no sign
     };
     const auto at = static_cast<std::size_t>(h);
     add([&](const Json& curve) { return numbers_of(curve["state"])[at]; });

@@ -9,6 +9,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/campaign/gnuplot.hpp"
+#include "cgpo/reproduce/making.hpp"
 
 #include "scratch_folder.hpp"
 
@@ -64,6 +65,13 @@ struct Probe {
   }
 };
 
+ReproduceOutcome reproduce_one(const Reproduction& reproduction, const ReproduceOptions& options,
+                               const fs::path& folder) {
+  ThreadPool pool(options.threads);
+  PreparedReproduction prepared = prepare_reproduction(reproduction, options, folder, pool);
+  return make_reproduction(prepared);
+}
+
 class Reproduce : public ::testing::Test {
  protected:
   std::string message(Probe& probe, const ReproduceOptions& options = {}) {
@@ -112,9 +120,9 @@ TEST_F(Reproduce, RefusesAFolderOfOtherSettings) {
 TEST_F(Reproduce, MakesAPieceAgainThatFailed) {
   Probe probe;
   probe.fails = 1;
-  EXPECT_EQ(reproduce_one(probe.reproduction(), {}, folder()).code, 1);
+  EXPECT_TRUE(reproduce_one(probe.reproduction(), {}, folder()).failed);
   probe.fails = -1;
-  EXPECT_EQ(reproduce_one(probe.reproduction(), {}, folder()).code, 0);
+  EXPECT_FALSE(reproduce_one(probe.reproduction(), {}, folder()).failed);
   EXPECT_EQ(probe.made, (std::vector<int>{1, 2, 1}));
 }
 
