@@ -172,7 +172,8 @@ std::string panels_script(const std::string& name, const std::vector<Panel>& pan
   return text + "unset multiplot\n";
 }
 
-Panel comparison_panel(const std::string& folder, const CompareResult& result, bool cost) {
+Panel comparison_panel(const std::string& folder, const CompareResult& result, bool cost,
+                       const std::vector<std::string>& shown) {
   const Comparison& comparison = result.comparison;
   const int mean = cost ? 8 : 5;  // columns of compare's curves; the third has the steps
   Panel panel;
@@ -182,6 +183,7 @@ Panel comparison_panel(const std::string& folder, const CompareResult& result, b
   panel.settings = "set format x '%.1s%c'";
   if (cost && !comparison.limits.empty()) panel.limit = comparison.limits.front();
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    if (!shown.empty() && std::find(shown.begin(), shown.end(), algorithm.label) == shown.end()) continue;
     panel.lines.push_back(curve(fmt::format("{}/{}", folder, curve_file(algorithm)), 3, mean, algorithm.label,
                                 static_cast<int>(algorithm.runs.size())));
   }

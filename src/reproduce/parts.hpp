@@ -66,8 +66,9 @@ struct Panel {
 };
 std::string panels_script(const std::string& name, const std::vector<Panel>& panels, int columns);
 // Return or first cost of a comparison's algorithms over their steps, from the curves that it has left in this folder
-// below the picture's.
-Panel comparison_panel(const std::string& folder, const CompareResult& result, bool cost);
+// below the picture's. shown: only these labels; empty: all.
+Panel comparison_panel(const std::string& folder, const CompareResult& result, bool cost,
+                       const std::vector<std::string>& shown = {});
 
 // Returns, costs and radii of an algorithm's runs over its iterations, mean and 95 % interval over the seeds: steps,
 // then three columns each of the return, the first cost, the radius.

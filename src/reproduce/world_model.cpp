@@ -126,6 +126,50 @@ Panel prediction_panel(const WorldTask& task, bool cost) {
   return panel;
 }
 
+// Mean over the seeds.
+std::string gradient_cosines(const Json& curves) {
+  if (!curves[0].contains("gradient_cosines")) return "";
+  std::string text = "; cosine of the model's gradient with the true one, same episodes and critics:";
+  for (std::size_t k = 0; k < curves[0]["gradient_cosines"].size(); ++k) {
+    std::vector<double> values;
+    for (const Json& curve : curves) values.push_back(numbers_of(curve["gradient_cosines"])[k]);
+    text += fmt::format(" {} ({})", short_number(mean_over_seeds(values).mean), k == 0 ? "return" : "cost");
+  }
+  return text;
+}
+
+// How far the last models of a task are off, as numbers, as a picture and in a line.
+struct ErrorCurves {
+  TextFile data;
+  Panel panel;
+  std::string text;
+};
+ErrorCurves error_curves(const WorldTask& task, const Json& curves) {
+  ErrorCurves result;
+  std::vector<std::string> head = {"h", "state", "state_low", "state_high"};
+  for (std::size_t k = 0; k < curves[0]["signals"].size(); ++k) {
+    const std::string name = k == 0 ? "reward" : "cost" + std::to_string(k);
+    head.insert(head.end(), {name, name + "_low", name + "_high"});
+  }
+  const std::vector<std::vector<double>> rows = error_rows(curves);
+  result.data = {errors_name(task) + ".csv", csv_of(head, rows)};
+  result.panel.title = task.task;
+  result.panel.x = "steps ahead";
+  result.panel.y = "error";
+  for (std::size_t i = 1; i < head.size(); i += 3) {
+    const int column = static_cast<int>(i) + 1;
+    result.panel.lines.push_back({result.data.name, 1, column, column + 1, column + 2, head[i]});
+  }
+  const auto ahead = [&](std::size_t column) {
+    std::string text;
+    for (const int h : {1, 10, 20, 50})
+      text += fmt::format(" {} (h = {})", short_number(rows[static_cast<std::size_t>(h - 1)][column]), h);
+    return text;
+  };
+  result.text = fmt::format("- {}: state{}, reward{}{}\n", task.task, ahead(1), ahead(4), gradient_cosines(curves));
+  return result;
+}
+
 ReproductionReport report_on(const std::vector<WorldTask>& tasks, const PieceResults& results) {
   ReproductionReport report;
   std::vector<Panel> predictions;
@@ -155,39 +199,10 @@ ReproductionReport report_on(const std::vector<WorldTask>& tasks, const PieceRes
       error_text += fmt::format("- {}: no run finished\n", task.task);
       continue;
     }
-    std::vector<std::string> head = {"h", "state", "state_low", "state_high"};
-    for (std::size_t k = 0; k < curves[0]["signals"].size(); ++k) {
-      const std::string name = k == 0 ? "reward" : "cost" + std::to_string(k);
-      head.insert(head.end(), {name, name + "_low", name + "_high"});
-    }
-    const std::vector<std::vector<double>> rows = error_rows(curves);
-    report.data.push_back({errors_name(task) + ".csv", csv_of(head, rows)});
-    Panel panel;
-    panel.title = task.task;
-    panel.x = "steps ahead";
-    panel.y = "error";
-    for (std::size_t i = 1; i < head.size(); i += 3) {
-      const int column = static_cast<int>(i) + 1;
-      panel.lines.push_back({errors_name(task) + ".csv", 1, column, column + 1, column + 2, head[i]});
-    }
-    errors.push_back(panel);
-    error_text += fmt::format("- {}: state", task.task);
-    for (const int h : {1, 10, 20, 50})
-      error_text += fmt::format(" {} (h = {})", short_number(rows[static_cast<std::size_t>(h - 1)][1]), h);
-    error_text += ", reward";
-    for (const int h : {1, 10, 20, 50})
-      error_text += fmt::format(" {} (h = {})", short_number(rows[static_cast<std::size_t>(h - 1)][4]), h);
-    if (curves[0].contains("gradient_cosines")) {
-      std::vector<std::vector<double>> cosines;
-      for (const Json& curve : curves) cosines.push_back(numbers_of(curve["gradient_cosines"]));
-      error_text += "; cosine of the model's gradient with the true one, same episodes and critics:";
-      for (std::size_t k = 0; k < cosines[0].size(); ++k) {
-        std::vector<double> values;
-        for (const auto& cosine : cosines) values.push_back(cosine[k]);
-        error_text += fmt::format(" {} ({})", short_number(mean_over_seeds(values).mean), k == 0 ? "return" : "cost");
-      }
-    }
-    error_text += "\n";
+    const ErrorCurves found = error_curves(task, curves);
+    report.data.push_back(found.data);
+    errors.push_back(found.panel);
+    error_text += found.text;
   }
   report.text += error_text;
   report.pictures.push_back({"predictions", panels_script("predictions", predictions, 2)});
