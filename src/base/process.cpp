@@ -248,4 +248,13 @@ void Process::close_pipes() {
   to_ = from_ = -1;
 }
 
+int run_program(const std::vector<std::string>& words, const std::filesystem::path& folder,
+                const std::filesystem::path& output) {
+  try {
+    return Process({.words = words, .folder = folder, .output = output, .own_group = false}).wait().shell_code();
+  } catch (const std::system_error&) {
+    return kNotStarted;
+  }
+}
+
 }  // namespace cgpo

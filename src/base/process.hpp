@@ -85,4 +85,9 @@ class Process {
   std::optional<ProcessEnd> end_;
 };
 
+// Runs a program that is found on the PATH to its end, in a folder, what it prints going to a file. Returns its exit
+// code, as the shell has it; 127: there is no such program.
+int run_program(const std::vector<std::string>& words, const std::filesystem::path& folder,
+                const std::filesystem::path& output);
+
 }  // namespace cgpo

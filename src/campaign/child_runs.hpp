@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cgpo/base/listener.hpp"
+
 namespace cgpo {
 
 struct ChildRun {
@@ -26,14 +28,9 @@ struct ChildRunsResult {
   int stopped = 0;                     // the signal that ended it all early, 0: none
 };
 
-// Runs them, `jobs` at a time, and shows on standard error how far they are. SIGINT and SIGTERM are handed on: every
-// child stops after its iteration, with a checkpoint, and no further one is started. Should this process die, its
-// children get a SIGTERM.
-ChildRunsResult run_children(const std::vector<ChildRun>& runs, int jobs, int finished_before);
-
-// Runs a program that is found on the PATH, in a folder, its output going to a file. Returns its exit code; 127: there
-// is no such program.
-int run_program(const std::vector<std::string>& words, const std::filesystem::path& folder,
-                const std::filesystem::path& output);
+// Runs them, `jobs` at a time, and tells the listener how far they are. When it asks to stop, every child stops after
+// its iteration, with a checkpoint, and no further one is started. Should this process die, its children get a SIGTERM.
+ChildRunsResult run_children(const std::vector<ChildRun>& runs, int jobs, int finished_before,
+                             const Listener& listener);
 
 }  // namespace cgpo

@@ -1,9 +1,10 @@
-// What several runs of several algorithms on one task show together: tables, learning curves, JSON. Reads logs, runs
-// nothing.
+// What several runs of several algorithms on one task show together. Reads logs, runs nothing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,40 +19,56 @@ struct ComparedRun {
   std::filesystem::path folder;
   std::string problem;        // why it did not finish; empty: it did
   std::vector<LogEntry> log;  // of a run that finished; others take no part in any number
+  Json evaluation = {};       // of its last policy, as `eval` has it in JSON; null: it was not asked for
 };
 
-// One entry of --algos.
+// One entry of --algos, or one of its values of --vary.
 struct ComparedAlgorithm {
   std::string label;  // as it was typed: "cgpo@paper", "ppo-lag:finite_horizon=true"
   std::string algorithm;
   std::string preset;
   std::vector<ComparedRun> runs;
+  std::vector<double> limits;
 };
 
 struct Comparison {
   std::string task;
   std::vector<std::string> costs;
-  std::vector<double> limits;
+  std::vector<double> limits;  // that all algorithms have; NaN: theirs differ
   MetricSettings settings;
-  int jobs = 1;     // runs at a time
-  int threads = 1;  // of each
+  int jobs = 1;       // runs at a time
+  int threads = 1;    // of each
+  int evaluated = 0;  // episodes for each run's last policy; 0: none
   std::vector<ComparedAlgorithm> algorithms;
 };
 
-// A line an algorithm, as Markdown.
-std::string comparison_table(const Comparison& comparison);
-// The runs that did not finish, with the reason, below a heading; empty if all did.
-std::string unfinished_runs(const Comparison& comparison);
-// Both tables with the settings they were made with, and what failed.
-std::string comparison_markdown(const Comparison& comparison);
-Json comparison_json(const Comparison& comparison);
+std::vector<const ComparedRun*> finished_runs(const ComparedAlgorithm& algorithm);
+// Iterations that all of them have.
+std::size_t common_length(const ComparedAlgorithm& algorithm);
 
-// A line an iteration: mean over the seeds and 95 % interval. Seeds are averaged at the same iteration, and so are the
-// steps and seconds they had taken by then.
-std::string curve_csv(const Comparison& comparison, const ComparedAlgorithm& algorithm);
-std::string curve_file(const ComparedAlgorithm& algorithm);  // its name
+// Something of every run that finished, over the seeds.
+SeedMean over_seeds(const ComparedAlgorithm& algorithm, const std::function<double(const ComparedRun&)>& value);
+// Something of their last iterations.
+SeedMean last_over_seeds(const ComparedAlgorithm& algorithm, const std::function<double(const LogEntry&)>& value);
 
-// Draws curves.svg from the CSV files beside it: return and each cost, against steps and against seconds.
-std::string curve_script(const Comparison& comparison);
+// Mean, and the ends of its interval; those of one seed are the mean.
+std::array<double, 3> band_of(const SeedMean& mean);
+
+// NaN: it has none.
+double cost_of(const LogEntry& entry, std::size_t cost);
+
+// How good the last policies are on fresh episodes. Worst: the smallest return, the largest cost; NaN if one of them is
+// not known.
+struct EvaluatedSignal {
+  SeedMean mean;
+  double worst = 0.0;
+};
+struct EvaluationSummary {
+  EvaluatedSignal returns;
+  std::vector<EvaluatedSignal> costs;
+  int runs = 0;
+  int feasible = 0;  // of these
+};
+EvaluationSummary summarise_evaluations(const ComparedAlgorithm& algorithm, std::size_t costs);
 
 }  // namespace cgpo

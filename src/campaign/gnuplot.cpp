@@ -4,7 +4,7 @@
 #include <system_error>
 
 #include "cgpo/base/file.hpp"
-#include "cgpo/campaign/child_runs.hpp"
+#include "cgpo/base/process.hpp"
 
 namespace cgpo {
 
@@ -25,6 +25,15 @@ std::string draw_picture(const fs::path& folder, const std::string& name, const 
   if (code != 0) return fmt::format("gnuplot could not draw the curves; what it says is in '{}'", output.string());
   fs::remove(output, ignored);
   return "";
+}
+
+std::string svg_header(const std::string& name, int width, int height) {
+  return fmt::format(
+      "# `gnuplot {0}.gnuplot`, in this folder, draws {0}.svg.\n"
+      "set datafile separator ','\nset datafile missing 'nan'\n"
+      "set terminal svg noenhanced size {1},{2} font 'sans,12' background 'white'\nset output '{0}.svg'\n"
+      "set grid lc rgb '#dddddd'\nset key samplen 2\n",
+      name, width, height);
 }
 
 std::string quoted(const std::string& text) {

@@ -21,25 +21,26 @@
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/base/text.hpp"
 #include "cgpo/base/version.hpp"
-#include "cgpo/campaign/compare_command.hpp"
 #include "cgpo/cli/bench_command.hpp"
+#include "cgpo/cli/compare_command.hpp"
 #include "cgpo/cli/listings.hpp"
 #include "cgpo/cli/model_command.hpp"
+#include "cgpo/cli/replay_command.hpp"
+#include "cgpo/cli/reproduce_command.hpp"
 #include "cgpo/cli/settings_command.hpp"
 #include "cgpo/cli/train_command.hpp"
 #include "cgpo/config/configuration.hpp"
 #include "cgpo/config/keys.hpp"
 #include "cgpo/judge/evaluation_report.hpp"
-#include "cgpo/reproduce/reproduce.hpp"
 #include "cgpo/studies/derivative_check.hpp"
 #include "cgpo/view/live_view.hpp"
-#include "cgpo/view/replay_command.hpp"
 #include "cgpo/view/report.hpp"
 
 namespace cgpo {
 namespace {
 
 constexpr std::int64_t kLargestSeed = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostSeeds = 10'000;  // of a comparison
 
 std::string overview() {
   const std::string& program = program_name();
@@ -331,8 +332,8 @@ Command add_report(CLI::App& root) {
 }
 
 Command add_replay(CLI::App& root) {
-  const auto owned = std::make_shared<ReplayRequest>();
-  ReplayRequest& request = *owned;
+  const auto owned = std::make_shared<ReplayFlags>();
+  ReplayFlags& request = *owned;
   CLI::App* app = root.add_subcommand("replay", "a page with the robot moving, or a film of it");
   app->add_option("RUN", request.run, "the folder of a run");
   add_text(*app, "--out", request.out, "the page (RUN/replay.html)")->type_name("FILE");
@@ -351,7 +352,7 @@ Command add_replay(CLI::App& root) {
   add_threads(*app, request.threads);
   add_json(*app, request.json);
   return {app, [app, owned] {
-            const ReplayRequest& replay = *owned;
+            const ReplayFlags& replay = *owned;
             if (replay.run.empty()) throw UserError("replay needs the folder of a run: {} replay RUN", program_name());
             for (const char* name : {"--show", "--size", "--theme", "--fps", "--from", "--seconds"}) {
               if (app->count(name) > 0 && !replay.video && !replay.frames) {
@@ -363,14 +364,20 @@ Command add_replay(CLI::App& root) {
 }
 
 Command add_compare(CLI::App& root) {
-  const auto owned = std::make_shared<CompareRequest>();
-  CompareRequest& request = *owned;
+  const auto owned = std::make_shared<CompareFlags>();
+  CompareFlags& request = *owned;
   CLI::App* app = root.add_subcommand("compare", "train several algorithms on several seeds, and compare them");
   app->add_option("TASK", request.task, listed_by("tasks"));
   app->add_option("--algos", request.algorithms,
                   listed_by("algorithms") + ", with commas between; also NAME@PRESET and NAME:KEY=VALUE")
       ->type_name("NAME,…");
-  add_integer(*app, "--seeds", request.seeds, 1, 10'000, "how many: 0, 1, … (5)");
+  app->add_option("--vary", request.vary,
+                  "train each algorithm once for each value: --vary 'limits=[3],[5]' window=5,10")
+      ->type_name("KEY=A,B,…");
+  add_integer(*app, "--seeds", request.seeds, 1, kMostSeeds, "how many (5)");
+  add_integer(*app, "--first-seed", request.first_seed, 0, kLargestSeed - kMostSeeds, "the others follow it (0)");
+  add_integer(*app, "--evaluate", request.evaluate, 1, 100'000'000,
+              "also evaluate each run's last policy, as eval does, on so many episodes");
   add_integer(*app, "--jobs", request.jobs, 1, 1024, "runs at a time; they share the cores (1)");
   add_text(*app, "--out", request.out, "the folder of the comparison (runs/compare-TASK)")->type_name("FOLDER");
   add_text(*app, "--preset", request.preset, "best or paper, for algorithms that name none (best)")->type_name("NAME");
@@ -380,8 +387,8 @@ Command add_compare(CLI::App& root) {
 }
 
 Command add_reproduce(CLI::App& root) {
-  const auto owned = std::make_shared<ReproduceOptions>();
-  ReproduceOptions& options = *owned;
+  const auto owned = std::make_shared<ReproduceFlags>();
+  ReproduceFlags& options = *owned;
   std::string names;
   for (const Reproduction& entry : reproductions()) names += entry.name + ", ";
   CLI::App* app = root.add_subcommand("reproduce", "make a table or figure of the paper, or one beyond it");

@@ -145,6 +145,59 @@ CompareRequest training_request(const std::string& task, bool quick) {
   return request;
 }
 
+void add_cells(const Grid& grid, const ReproduceContext& context, std::vector<Piece>& pieces) {
+  for (const std::size_t horizon : grid.horizons) {
+    const auto seconds = std::make_shared<double>(-1.0);
+    for (std::size_t length = 0; length < kLengths.size(); ++length) {
+      pieces.push_back({piece_name(horizon, length),
+                        [grid, horizon, seconds, pool = context.pool] {
+                          Grid small = grid;
+                          small.seeds = 1;
+                          small.updates = 2;
+                          if (*seconds < 0.0) {
+                            *seconds = seconds_of([&] { measure_cell(small, horizon, 1e-3, *pool, no_tick); }) *
+                                       grid.seeds * grid.updates / 2.0;
+                          }
+                          return *seconds;
+                        },
+                        [grid, horizon, length, pool = context.pool](const Tick& tick) {
+                          return measure_cell(grid, horizon, kLengths[length], *pool, tick);
+                        }});
+    }
+  }
+}
+
+struct TaskTraining {
+  std::string task;
+  std::shared_ptr<CompareResult> result;
+};
+
+// folder: that of the reproduction.
+ReproductionReport report_on(const Grid& grid, const std::vector<TaskTraining>& trainings,
+                             const std::filesystem::path& folder, const PieceResults& results) {
+  ReproductionReport report;
+  report.results["errors"] = Json::array();
+  report.text = fmt::format(
+      "Relative error of the predicted cost on `function` over trajectories of T moves, {} updates × {} seeds, {} "
+      "episodes each, σ = {}, common random numbers, double precision. Each kind of gradient updates a policy of its "
+      "own along its sub-problem's step, brought to the length ‖δ‖. The height is that of the state after a move "
+      "(`task.measured=after`): before it, the one move of T = 1 would change nothing. The limit is {} at every T, "
+      "so policies begin below it up to T = 50 and above it from T = 100 on, where the first updates go down.\n\n",
+      grid.updates, grid.seeds, grid.environments, kNoise, grid_configuration(grid, 0, 0).settings.limits.front());
+  for (const ErrorTable& table : error_tables())
+    report.text += table_text(table, grid, results, report.results["errors"]);
+  add_picture(grid, results, report);
+  report.text += "Trainings of CGPO with each (tables and curves of `cgpo compare`):\n\n";
+  for (const auto& [task, result] : trainings) {
+    report.results["trainings"][task] = results.at("training-" + task)["comparison"];
+    report.text += fmt::format("{}:\n\n{}\n", task, training_table(*result));
+    const std::string picture = fmt::format("training-{}/curves.svg", task);
+    std::error_code ignored;  // without gnuplot there is none
+    if (std::filesystem::exists(folder / picture, ignored)) report.text += fmt::format("![{}]({})\n\n", task, picture);
+  }
+  return report;
+}
+
 ReproductionPlan plan_fobg(const ReproduceContext& context) {
   Grid grid;
   grid.seeds = context.seeds;
@@ -157,55 +210,14 @@ ReproductionPlan plan_fobg(const ReproduceContext& context) {
   plan.settings["updates"] = grid.updates;
   plan.settings["environments"] = grid.environments;
   plan.settings["noise"] = kNoise;
-  for (const std::size_t horizon : grid.horizons) {
-    const auto seconds = std::make_shared<double>(-1.0);
-    for (std::size_t length = 0; length < kLengths.size(); ++length) {
-      plan.pieces.push_back({piece_name(horizon, length),
-                             [grid, horizon, seconds, pool = context.pool] {
-                               Grid small = grid;
-                               small.seeds = 1;
-                               small.updates = 2;
-                               if (*seconds < 0.0) {
-                                 *seconds = seconds_of([&] { measure_cell(small, horizon, 1e-3, *pool, no_tick); }) *
-                                            grid.seeds * grid.updates / 2.0;
-                               }
-                               return *seconds;
-                             },
-                             [grid, horizon, length, pool = context.pool](const Tick& tick) {
-                               return measure_cell(grid, horizon, kLengths[length], *pool, tick);
-                             }});
-    }
+  add_cells(grid, context, plan.pieces);
+  std::vector<TaskTraining> trainings;
+  for (const std::string task : {"function", "cartpole"}) {
+    trainings.push_back(
+        {task, add_comparison(plan, context, "training-" + task, training_request(task, context.quick))});
   }
-  const std::vector<std::string> tasks = {"function", "cartpole"};
-  std::vector<std::pair<std::string, std::shared_ptr<CompareResult>>> trainings;
-  for (const std::string& task : tasks) {
-    trainings.emplace_back(task,
-                           add_comparison(plan, context, "training-" + task, training_request(task, context.quick)));
-  }
-  const double limit = grid_configuration(grid, 0, 0).settings.limits.front();
-  plan.report = [grid, trainings, limit, folder = context.folder](const PieceResults& results) {
-    ReproductionReport report;
-    report.results["errors"] = Json::array();
-    report.text = fmt::format(
-        "Relative error of the predicted cost on `function` over trajectories of T moves, {} updates × {} seeds, {} "
-        "episodes each, σ = {}, common random numbers, double precision. Each kind of gradient updates a policy of its "
-        "own along its sub-problem's step, brought to the length ‖δ‖. The height is that of the state after a move "
-        "(`task.measured=after`): before it, the one move of T = 1 would change nothing. The limit is {} at every T, "
-        "so policies begin below it up to T = 50 and above it from T = 100 on, where the first updates go down.\n\n",
-        grid.updates, grid.seeds, grid.environments, kNoise, limit);
-    for (const ErrorTable& table : error_tables())
-      report.text += table_text(table, grid, results, report.results["errors"]);
-    add_picture(grid, results, report);
-    report.text += "Trainings of CGPO with each (tables and curves of `cgpo compare`):\n\n";
-    for (const auto& [task, result] : trainings) {
-      report.results["trainings"][task] = results.at("training-" + task)["comparison"];
-      report.text += fmt::format("{}:\n\n{}\n", task, training_table(*result));
-      const std::string picture = fmt::format("training-{}/curves.svg", task);
-      std::error_code ignored;  // without gnuplot there is none
-      if (std::filesystem::exists(folder / picture, ignored))
-        report.text += fmt::format("![{}]({})\n\n", task, picture);
-    }
-    return report;
+  plan.report = [grid, trainings, folder = context.folder](const PieceResults& results) {
+    return report_on(grid, trainings, folder, results);
   };
   return plan;
 }

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "cgpo/algorithms/registry.hpp"
+#include "cgpo/campaign/comparison_tables.hpp"
 #include "cgpo/campaign/gnuplot.hpp"
+#include "cgpo/campaign/learning_curves.hpp"
 
 namespace cgpo {
 namespace {
@@ -70,8 +72,8 @@ std::shared_ptr<CompareResult> add_comparison(ReproductionPlan& plan, const Repr
     }
     return seconds / request.jobs;
   };
-  piece.make = [request, result](const Tick&) {
-    *result = run_comparison(request);
+  piece.make = [request, result, listener = context.listener](const Tick&) {
+    *result = run_comparison(request, listener);
     if (result->stopped != 0) throw Stopped{result->stopped};
     double seconds = 0.0;
     for (const ComparedAlgorithm& algorithm : result->comparison.algorithms) {
@@ -114,6 +116,10 @@ Json json_of(const Summary& summary) {
   return json;
 }
 
+void append_band(std::vector<double>& row, const SeedMean& mean) {
+  for (const double value : band_of(mean)) row.push_back(value);
+}
+
 std::string short_number(double value) { return std::isfinite(value) ? fmt::format("{:.3g}", value) : "—"; }
 
 std::string plus_minus(const Summary& summary) {
@@ -129,15 +135,6 @@ std::string csv_of(const std::vector<std::string>& head, const std::vector<std::
     text += fmt::format("{}\n", fmt::join(cells, ","));
   }
   return text;
-}
-
-std::string svg_header(const std::string& name, int width, int height) {
-  return fmt::format(
-      "# `gnuplot {0}.gnuplot`, in this folder, draws {0}.svg.\n"
-      "set datafile separator ','\nset datafile missing 'nan'\n"
-      "set terminal svg noenhanced size {1},{2} font 'sans,12' background 'white'\nset output '{0}.svg'\n"
-      "set grid lc rgb '#dddddd'\nset key samplen 2\n",
-      name, width, height);
 }
 
 Line curve(const std::string& file, int x, int mean, const std::string& title, int seeds) {
@@ -175,7 +172,8 @@ std::string panels_script(const std::string& name, const std::vector<Panel>& pan
   return text + "unset multiplot\n";
 }
 
-Panel comparison_panel(const std::string& folder, const CompareResult& result, bool cost) {
+Panel comparison_panel(const std::string& folder, const CompareResult& result, bool cost,
+                       const std::vector<std::string>& shown) {
   const Comparison& comparison = result.comparison;
   const int mean = cost ? 8 : 5;  // columns of compare's curves; the third has the steps
   Panel panel;
@@ -185,6 +183,7 @@ Panel comparison_panel(const std::string& folder, const CompareResult& result, b
   panel.settings = "set format x '%.1s%c'";
   if (cost && !comparison.limits.empty()) panel.limit = comparison.limits.front();
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    if (!shown.empty() && std::find(shown.begin(), shown.end(), algorithm.label) == shown.end()) continue;
     panel.lines.push_back(curve(fmt::format("{}/{}", folder, curve_file(algorithm)), 3, mean, algorithm.label,
                                 static_cast<int>(algorithm.runs.size())));
   }
@@ -192,26 +191,17 @@ Panel comparison_panel(const std::string& folder, const CompareResult& result, b
 }
 
 std::string training_csv(const ComparedAlgorithm& algorithm) {
-  std::vector<const ComparedRun*> runs;
-  std::size_t length = std::numeric_limits<std::size_t>::max();
-  for (const ComparedRun& run : algorithm.runs) {
-    if (!run.problem.empty()) continue;
-    runs.push_back(&run);
-    length = std::min(length, run.log.size());
-  }
+  const std::vector<const ComparedRun*> runs = finished_runs(algorithm);
+  const std::size_t length = common_length(algorithm);
   std::vector<std::vector<double>> rows;
-  for (std::size_t k = 0; !runs.empty() && k < length; ++k) {
+  for (std::size_t k = 0; k < length; ++k) {
     rows.push_back({static_cast<double>(runs.front()->log[k].report.steps)});
-    const auto add = [&](const std::function<double(const IterationReport&)>& value) {
-      std::vector<double> values;
-      for (const ComparedRun* run : runs) values.push_back(value(run->log[k].report));
-      const SeedMean mean = mean_over_seeds(values);
-      const double half = mean.half_width.value_or(0.0);
-      rows.back().insert(rows.back().end(), {mean.mean, mean.mean - half, mean.mean + half});
+    const auto add = [&](const std::function<double(const LogEntry&)>& value) {
+      append_band(rows.back(), over_seeds(algorithm, [&](const ComparedRun& run) { return value(run.log[k]); }));
     };
-    add([](const IterationReport& report) { return report.return_mean; });
-    add([](const IterationReport& report) { return report.costs.empty() ? kNan : report.costs.front(); });
-    add([](const IterationReport& report) { return report.radius.value_or(kNan); });
+    add([](const LogEntry& entry) { return entry.report.return_mean; });
+    add([](const LogEntry& entry) { return cost_of(entry, 0); });
+    add([](const LogEntry& entry) { return entry.report.radius.value_or(kNan); });
   }
   return csv_of({"steps", "return", "return_low", "return_high", "cost", "cost_low", "cost_high", "radius",
                  "radius_low", "radius_high"},

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cgpo/campaign/compare_command.hpp"
+#include "cgpo/campaign/compare.hpp"
 #include "cgpo/config/configuration.hpp"
 #include "cgpo/reproduce/reproduce.hpp"
 #include "cgpo/studies/summary.hpp"
@@ -33,13 +33,14 @@ Json json_of(std::span<const double> values);        // what is not finite becom
 std::vector<double> numbers_of(const Json& values);  // and NaN again
 Json json_of(const Summary& summary);
 
+// Three columns: the mean over seeds and the ends of its 95 % interval.
+void append_band(std::vector<double>& row, const SeedMean& mean);
+
 std::string short_number(double value);  // three digits; "—" if it is not finite
 std::string plus_minus(const Summary& summary);
 
 // A CSV with a line of headings; NaN as "nan".
 std::string csv_of(const std::vector<std::string>& head, const std::vector<std::vector<double>>& rows);
-// The beginning of every script: output, size, separators.
-std::string svg_header(const std::string& name, int width, int height);
 
 // A picture of several panels, each with lines from CSV files. Columns count from 1; without low and high there is no
 // band.
@@ -65,8 +66,9 @@ struct Panel {
 };
 std::string panels_script(const std::string& name, const std::vector<Panel>& panels, int columns);
 // Return or first cost of a comparison's algorithms over their steps, from the curves that it has left in this folder
-// below the picture's.
-Panel comparison_panel(const std::string& folder, const CompareResult& result, bool cost);
+// below the picture's. shown: only these labels; empty: all.
+Panel comparison_panel(const std::string& folder, const CompareResult& result, bool cost,
+                       const std::vector<std::string>& shown = {});
 
 // Returns, costs and radii of an algorithm's runs over its iterations, mean and 95 % interval over the seeds: steps,
 // then three columns each of the return, the first cost, the radius.

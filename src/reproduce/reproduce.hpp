@@ -1,4 +1,4 @@
-// `cgpo reproduce`: the tables and figures of the paper, and some beyond it, each by one command.
+// The tables and figures of the paper, and some beyond it.
 //
 // A reproduction is a list of pieces and a report on their results. Pieces are small: each one's result is kept in the
 // folder as soon as it is there, so a command that was stopped goes on with the next piece. To add one, write a
@@ -8,25 +8,15 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cgpo/base/json.hpp"
+#include "cgpo/base/listener.hpp"
 #include "cgpo/base/thread_pool.hpp"
 #include "cgpo/studies/tick.hpp"
 
 namespace cgpo {
-
-struct ReproduceOptions {
-  std::string name;
-  bool quick = false;              // a reduced version, in minutes
-  std::optional<std::string> out;  // runs/reproduce-NAME
-  std::optional<int> seeds;        // 5, or 2 if quick
-  int threads = 1;
-  int jobs = 1;  // trainings at a time
-  bool json = false;
-};
 
 // What a reproduction is told.
 struct ReproduceContext {
@@ -36,6 +26,7 @@ struct ReproduceContext {
   int jobs = 1;
   std::filesystem::path folder;
   ThreadPool* pool = nullptr;
+  Listener listener = {};
 };
 
 struct Piece {
@@ -76,24 +67,15 @@ struct Reproduction {
 
 const std::vector<Reproduction>& reproductions();
 
-// Exit code: 0 done, 1 a training failed, 128 + the signal's number if one ended it early.
-int reproduce_command(const ReproduceOptions& options);
-
-// One of them in this folder; the options' name and folder are not looked at. Throws UserError, and Stopped.
-struct ReproduceOutcome {
-  int code = 0;
-  std::string text;  // Markdown
-  Json json;
-};
-ReproduceOutcome reproduce_one(const Reproduction& reproduction, const ReproduceOptions& options,
-                               const std::filesystem::path& folder);
+// The one of this name, or all of them. Throws UserError if there is none.
+std::vector<const Reproduction*> find_reproductions(const std::string& name);
 
 // Thrown by a tick, and by pieces of their own accord, when a signal asks to stop.
 struct Stopped {
   int signal = 0;
 };
 
-// One file each: reproduce_NAME.cpp.
+// One file each: NAME.cpp.
 Reproduction errors_reproduction();
 Reproduction fobg_reproduction();
 Reproduction gradients_reproduction();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cgpo/base/table.hpp"
+#include "cgpo/campaign/comparison_tables.hpp"
 #include "cgpo/reproduce/parts.hpp"
 
 namespace cgpo {
@@ -45,25 +46,21 @@ std::vector<double> outcome_of(const ComparedAlgorithm& algorithm, const MetricS
   std::vector<double> returns;
   std::vector<double> costs;
   std::vector<double> violations;
-  for (const ComparedRun& run : algorithm.runs) {
-    if (!run.problem.empty() || run.log.empty()) continue;
-    const std::size_t last = std::max<std::size_t>(1, run.log.size() / 5);
+  for (const ComparedRun* run : finished_runs(algorithm)) {
+    const std::vector<LogEntry>& log = run->log;
+    const std::size_t last = std::max<std::size_t>(1, log.size() / 5);
     double return_sum = 0.0;
     double cost_sum = 0.0;
-    for (std::size_t k = run.log.size() - last; k < run.log.size(); ++k) {
-      return_sum += run.log[k].report.return_mean;
-      cost_sum += run.log[k].report.costs.front();
+    for (std::size_t k = log.size() - last; k < log.size(); ++k) {
+      return_sum += log[k].report.return_mean;
+      cost_sum += log[k].report.costs.front();
     }
     returns.push_back(return_sum / static_cast<double>(last));
     costs.push_back(cost_sum / static_cast<double>(last));
-    violations.push_back(measure(run.log, settings).violations_whole.value_or(0.0));
+    violations.push_back(measure(log, settings).violations_whole.value_or(0.0));
   }
   std::vector<double> row;
-  for (const auto* values : {&returns, &costs, &violations}) {
-    const SeedMean mean = mean_over_seeds(*values);
-    const double half = mean.half_width.value_or(0.0);
-    row.insert(row.end(), {mean.mean, mean.mean - half, mean.mean + half});
-  }
+  for (const auto* values : {&returns, &costs, &violations}) append_band(row, mean_over_seeds(*values));
   return row;
 }
 

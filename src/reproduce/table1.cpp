@@ -45,6 +45,48 @@ std::string cell(const Json& metric, bool steps, const std::string& paper) {
   return fmt::format("{} ({})", ours, paper);
 }
 
+// "return at cost", each with its interval.
+std::string end_of_training(const Json& entry) {
+  const auto text = [](const Json& mean) {
+    if (!mean["mean"].is_number()) return std::string("—");
+    std::string number = short_number(mean["mean"].get<double>());
+    if (mean["half_width"].is_number()) number += " ± " + short_number(mean["half_width"].get<double>());
+    return number;
+  };
+  return fmt::format("{} at {}", text(entry["return"]), text(entry["costs"][0]));
+}
+
+// A line an algorithm, a column a task: what the trainings ended with.
+std::string ends_table(const std::vector<TaskRuns>& tasks, const PieceResults& results) {
+  std::vector<std::vector<std::string>> rows = {{"algorithm"}};
+  for (const TaskRuns& runs : tasks) {
+    rows[0].push_back(fmt::format("{} (limit {:g})", runs.task, runs.result->comparison.limits.front()));
+  }
+  for (const std::string& name : kRows) {
+    rows.push_back({name});
+    for (const TaskRuns& runs : tasks) {
+      rows.back().push_back(end_of_training(algorithm_of(results.at(runs.task)["comparison"], name)));
+    }
+  }
+  return markdown_table(rows);
+}
+
+// All algorithms, then each of the others beside CGPO.
+std::vector<TextFile> pictures_of(const std::vector<TaskRuns>& tasks) {
+  const auto picture = [&](const std::string& name, const std::vector<std::string>& shown) {
+    std::vector<Panel> panels;
+    for (const TaskRuns& runs : tasks) {
+      for (const bool cost : {false, true}) panels.push_back(comparison_panel(runs.task, *runs.result, cost, shown));
+    }
+    return TextFile{name, panels_script(name, panels, 2)};
+  };
+  std::vector<TextFile> pictures = {picture("table1", {})};
+  for (const std::string& name : kRows) {
+    if (name != "cgpo") pictures.push_back(picture("table1-" + name, {"cgpo", name}));
+  }
+  return pictures;
+}
+
 ReproductionReport report_on(const std::vector<TaskRuns>& tasks, const PieceResults& results) {
   ReproductionReport report;
   std::vector<std::vector<std::string>> rows = {{"algorithm"}};
@@ -72,13 +114,12 @@ ReproductionReport report_on(const std::vector<TaskRuns>& tasks, const PieceResu
       "The paper's table, its numbers in parentheses. Conv. Steps here are the strict ones (a whole window follows, "
       "and "
       "the return is near the run's best feasible one), in brackets the number of runs that converged; Vio. Ratio is "
-      "that of the critical area. Metrics: {}. Training took {} in all, over all runs.\n\n{}{}",
-      describe(tasks.front().result->comparison.settings), format_duration(seconds), markdown_table(rows), details);
-  std::vector<Panel> panels;
-  for (const TaskRuns& runs : tasks) {
-    for (const bool cost : {false, true}) panels.push_back(comparison_panel(runs.task, *runs.result, cost));
-  }
-  report.pictures.push_back({"table1", panels_script("table1", panels, 2)});
+      "that of the critical area. Metrics: {}. Training took {} in all, over all runs.\n\n{}\nReturn at cost in the "
+      "last "
+      "iteration, mean ± 95 % interval over the seeds:\n\n{}{}",
+      describe(tasks.front().result->comparison.settings), format_duration(seconds), markdown_table(rows),
+      ends_table(tasks, results), details);
+  report.pictures = pictures_of(tasks);
   return report;
 }
 

@@ -5,9 +5,9 @@
 #include "cgpo/algorithms/model_based.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/text.hpp"
+#include "cgpo/campaign/finished_run.hpp"
 #include "cgpo/judge/metrics.hpp"
 #include "cgpo/reproduce/parts.hpp"
-#include "cgpo/run/run_folder.hpp"
 
 namespace cgpo {
 namespace {
@@ -48,11 +48,7 @@ std::string prediction_csv(const ComparedAlgorithm& algorithm) {
       values[3].push_back(report.world->costs_episodes[0]);
     }
     std::vector<double> row = {mean_over_seeds(steps).mean};
-    for (const std::vector<double>& value : values) {
-      const SeedMean mean = mean_over_seeds(value);
-      const double half = mean.half_width.value_or(0.0);
-      row.insert(row.end(), {mean.mean, mean.mean - half, mean.mean + half});
-    }
+    for (const std::vector<double>& value : values) append_band(row, mean_over_seeds(value));
     rows.push_back(row);
   }
   return csv_of({"steps", "return", "return_low", "return_high", "predicted_return", "predicted_return_low",
@@ -71,11 +67,9 @@ Json measure_errors(const ReproduceContext& context, const WorldTask& task, cons
       failed = true;
       continue;
     }
-    const RunPaths run = find_run(compared.folder);
-    const Configuration configuration = read_configuration(run.config());
-    const Tensors checkpoint = read_checkpoint(run.checkpoint(), configuration);
-    const HorizonErrors found =
-        measure_horizon(context_of(configuration, *context.pool), checkpoint, context.quick ? 64 : 256, kHorizon);
+    const FinishedRun run = read_finished_run(compared.folder);
+    const HorizonErrors found = measure_horizon(context_of(run.configuration, *context.pool), run.checkpoint,
+                                                context.quick ? 64 : 256, kHorizon);
     Json curve;
     curve["seed"] = compared.seed;
     curve["state"] = json_of(found.errors.state);
@@ -105,9 +99,9 @@ std::vector<std::vector<double>> error_rows(const Json& curves) {
     const auto add = [&](const auto& value) {
       std::vector<double> values;
       for (const Json& curve : curves) values.push_back(value(curve));
-      const SeedMean mean = mean_over_seeds(values);
-      const double half = mean.half_width.value_or(0.0);
-      row.insert(row.end(), {mean.mean, std::max(mean.mean - half, 0.0), mean.mean + half});
+      append_band(row, mean_over_seeds(values));
+      double& low = row[row.size() - 2];
+      low = std::max(low, 0.0);  // errors have no sign
     };
     const auto at = static_cast<std::size_t>(h);
     add([&](const Json& curve) { return numbers_of(curve["state"])[at]; });
@@ -130,6 +124,50 @@ Panel prediction_panel(const WorldTask& task, bool cost) {
   panel.lines.push_back({predictions_file(task), 1, first + 3, first + 4, first + 5, "predicted by the model"});
   panel.lines.push_back({predictions_file(task), 1, first, 0, 0, "real"});
   return panel;
+}
+
+// Mean over the seeds.
+std::string gradient_cosines(const Json& curves) {
+  if (!curves[0].contains("gradient_cosines")) return "";
+  std::string text = "; cosine of the model's gradient with the true one, same episodes and critics:";
+  for (std::size_t k = 0; k < curves[0]["gradient_cosines"].size(); ++k) {
+    std::vector<double> values;
+    for (const Json& curve : curves) values.push_back(numbers_of(curve["gradient_cosines"])[k]);
+    text += fmt::format(" {} ({})", short_number(mean_over_seeds(values).mean), k == 0 ? "return" : "cost");
+  }
+  return text;
+}
+
+// How far the last models of a task are off, as numbers, as a picture and in a line.
+struct ErrorCurves {
+  TextFile data;
+  Panel panel;
+  std::string text;
+};
+ErrorCurves error_curves(const WorldTask& task, const Json& curves) {
+  ErrorCurves result;
+  std::vector<std::string> head = {"h", "state", "state_low", "state_high"};
+  for (std::size_t k = 0; k < curves[0]["signals"].size(); ++k) {
+    const std::string name = k == 0 ? "reward" : "cost" + std::to_string(k);
+    head.insert(head.end(), {name, name + "_low", name + "_high"});
+  }
+  const std::vector<std::vector<double>> rows = error_rows(curves);
+  result.data = {errors_name(task) + ".csv", csv_of(head, rows)};
+  result.panel.title = task.task;
+  result.panel.x = "steps ahead";
+  result.panel.y = "error";
+  for (std::size_t i = 1; i < head.size(); i += 3) {
+    const int column = static_cast<int>(i) + 1;
+    result.panel.lines.push_back({result.data.name, 1, column, column + 1, column + 2, head[i]});
+  }
+  const auto ahead = [&](std::size_t column) {
+    std::string text;
+    for (const int h : {1, 10, 20, 50})
+      text += fmt::format(" {} (h = {})", short_number(rows[static_cast<std::size_t>(h - 1)][column]), h);
+    return text;
+  };
+  result.text = fmt::format("- {}: state{}, reward{}{}\n", task.task, ahead(1), ahead(4), gradient_cosines(curves));
+  return result;
 }
 
 ReproductionReport report_on(const std::vector<WorldTask>& tasks, const PieceResults& results) {
@@ -161,39 +199,10 @@ ReproductionReport report_on(const std::vector<WorldTask>& tasks, const PieceRes
       error_text += fmt::format("- {}: no run finished\n", task.task);
       continue;
     }
-    std::vector<std::string> head = {"h", "state", "state_low", "state_high"};
-    for (std::size_t k = 0; k < curves[0]["signals"].size(); ++k) {
-      const std::string name = k == 0 ? "reward" : "cost" + std::to_string(k);
-      head.insert(head.end(), {name, name + "_low", name + "_high"});
-    }
-    const std::vector<std::vector<double>> rows = error_rows(curves);
-    report.data.push_back({errors_name(task) + ".csv", csv_of(head, rows)});
-    Panel panel;
-    panel.title = task.task;
-    panel.x = "steps ahead";
-    panel.y = "error";
-    for (std::size_t i = 1; i < head.size(); i += 3) {
-      const int column = static_cast<int>(i) + 1;
-      panel.lines.push_back({errors_name(task) + ".csv", 1, column, column + 1, column + 2, head[i]});
-    }
-    errors.push_back(panel);
-    error_text += fmt::format("- {}: state", task.task);
-    for (const int h : {1, 10, 20, 50})
-      error_text += fmt::format(" {} (h = {})", short_number(rows[static_cast<std::size_t>(h - 1)][1]), h);
-    error_text += ", reward";
-    for (const int h : {1, 10, 20, 50})
-      error_text += fmt::format(" {} (h = {})", short_number(rows[static_cast<std::size_t>(h - 1)][4]), h);
-    if (curves[0].contains("gradient_cosines")) {
-      std::vector<std::vector<double>> cosines;
-      for (const Json& curve : curves) cosines.push_back(numbers_of(curve["gradient_cosines"]));
-      error_text += "; cosine of the model's gradient with the true one, same episodes and critics:";
-      for (std::size_t k = 0; k < cosines[0].size(); ++k) {
-        std::vector<double> values;
-        for (const auto& cosine : cosines) values.push_back(cosine[k]);
-        error_text += fmt::format(" {} ({})", short_number(mean_over_seeds(values).mean), k == 0 ? "return" : "cost");
-      }
-    }
-    error_text += "\n";
+    const ErrorCurves found = error_curves(task, curves);
+    report.data.push_back(found.data);
+    errors.push_back(found.panel);
+    error_text += found.text;
   }
   report.text += error_text;
   report.pictures.push_back({"predictions", panels_script("predictions", predictions, 2)});

@@ -1,14 +1,11 @@
 #include "cgpo/view/browser.hpp"
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/wait.h>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -20,8 +17,8 @@ namespace cgpo {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kPatience{60};  // a busy machine that draws in software is slow
+constexpr double kPatience = 60.0;  // seconds: a busy machine that draws in software is slow
+constexpr double kFarewell = 5.0;   // seconds to end in
 
 // The first of the usual names that is on the PATH.
 std::string find_program() {
@@ -40,91 +37,61 @@ std::string find_program() {
 
 UserError gone(const std::string& what) { return UserError("Chromium {}; no picture was taken", what); }
 
-}  // namespace
-
-Browser::Browser(int width, int height) {
-  std::string pattern = (fs::temp_directory_path() / "cgpo-browser-XXXXXX").string();
-  std::vector<std::string> words = {find_program(),
-                                    "--headless",
-                                    "--remote-debugging-pipe",
-                                    "--use-angle=swiftshader",
-                                    "--enable-unsafe-swiftshader",
-                                    "--hide-scrollbars",
-                                    "--no-first-run",
-                                    "--disable-extensions",
-                                    "--disable-background-networking",
-                                    "--disable-dev-shm-usage",
-                                    "--force-device-scale-factor=1"};
-  if (::geteuid() == 0) words.emplace_back("--no-sandbox");  // the sandbox refuses to work for root
-  if (::mkdtemp(pattern.data()) == nullptr) throw UserError("cannot make a folder for Chromium in '{}'", pattern);
-  profile_ = pattern;
-  words.push_back("--user-data-dir=" + pattern);
-  words.push_back(fmt::format("--window-size={},{}", width, height));
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-
-  std::array<int, 2> in{};
-  std::array<int, 2> out{};
-  if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) throw gone("cannot be talked to");
-  process_ = ::fork();
-  if (process_ == 0) {
-    // It reads from file 3 and writes to file 4; what else it says is of no interest.
-    const int nowhere = ::open("/dev/null", O_RDWR);
-    const int high_in = ::fcntl(in[0], F_DUPFD, 10);
-    const int high_out = ::fcntl(out[1], F_DUPFD, 10);
-    ::dup2(nowhere, 1);
-    ::dup2(nowhere, 2);
-    ::dup2(high_in, 3);
-    ::dup2(high_out, 4);
-    ::execv(pointers[0], pointers.data());
-    ::_exit(127);
-  }
-  ::close(in[0]);
-  ::close(out[1]);
-  to_ = in[1];
-  from_ = out[0];
+Process start_browser(int width, int height, const fs::path& profile) {
+  ProcessPlan plan;
+  plan.words = {find_program(),
+                "--headless",
+                "--remote-debugging-pipe",
+                "--use-angle=swiftshader",
+                "--enable-unsafe-swiftshader",
+                "--hide-scrollbars",
+                "--no-first-run",
+                "--disable-extensions",
+                "--disable-background-networking",
+                "--disable-dev-shm-usage",
+                "--force-device-scale-factor=1",
+                "--user-data-dir=" + profile.string(),
+                fmt::format("--window-size={},{}", width, height)};
+  if (::geteuid() == 0) plan.words.emplace_back("--no-sandbox");  // the sandbox refuses to work for root
+  plan.reads_at = 3;
+  plan.writes_at = 4;
+  plan.output = "/dev/null";  // what else it says is of no interest
   try {
-    const Json target = call("Target.createTarget", {{"url", "about:blank"}});
-    session_ = call("Target.attachToTarget", {{"targetId", target.at("targetId")}, {"flatten", true}})
-                   .at("sessionId")
-                   .get<std::string>();
-    call("Page.enable", Json::object());
-    call("Emulation.setDeviceMetricsOverride",
-         {{"width", width}, {"height", height}, {"deviceScaleFactor", 1}, {"mobile", false}});
-  } catch (...) {
-    stop();
-    throw;
+    return Process(plan);
+  } catch (const std::system_error&) {
+    throw gone("cannot be started");
   }
 }
 
-Browser::~Browser() { stop(); }
+}  // namespace
 
-void Browser::stop() {
-  ::close(to_);
-  ::close(from_);
-  ::kill(process_, SIGTERM);
-  for (int tries = 0; ::waitpid(process_, nullptr, WNOHANG) == 0; ++tries) {
-    if (tries == 100) ::kill(process_, SIGKILL);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  std::error_code ignored;
-  fs::remove_all(profile_, ignored);
+Browser::Browser(int width, int height) : process_(start_browser(width, height, profile_.path())) {
+  const Json target = call("Target.createTarget", {{"url", "about:blank"}});
+  session_ = call("Target.attachToTarget", {{"targetId", target.at("targetId")}, {"flatten", true}})
+                 .at("sessionId")
+                 .get<std::string>();
+  call("Page.enable", Json::object());
+  call("Emulation.setDeviceMetricsOverride",
+       {{"width", width}, {"height", height}, {"deviceScaleFactor", 1}, {"mobile", false}});
+}
+
+Browser::~Browser() {
+  process_.send_signal(SIGTERM);
+  process_.end(kFarewell);
 }
 
 // Messages end with a zero byte.
 std::string Browser::receive() {
-  const Clock::time_point deadline = Clock::now() + kPatience;
+  const Deadline deadline(kPatience);
   std::size_t end = 0;
   while ((end = buffer_.find('\0')) == std::string::npos) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd wanted{.fd = from_, .events = POLLIN, .revents = 0};
-    if (left <= 0 || ::poll(&wanted, 1, static_cast<int>(left)) == 0) throw gone("does not answer");
     std::array<char, 1 << 16> piece{};
-    const ssize_t size = ::read(from_, piece.data(), piece.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) throw gone("has ended");
-    buffer_.append(piece.data(), static_cast<std::size_t>(size));
+    std::size_t size = 0;
+    switch (process_.read_some(piece, deadline, size)) {
+      case Process::Transfer::kDone: buffer_.append(piece.data(), size); break;
+      case Process::Transfer::kTimeout: throw gone("does not answer");
+      case Process::Transfer::kClosed: throw gone("has ended");
+    }
   }
   std::string message = buffer_.substr(0, end);
   buffer_.erase(0, end + 1);
@@ -136,12 +103,7 @@ Json Browser::call(const std::string& method, const Json& parameters) {
   if (!session_.empty()) message["sessionId"] = session_;
   std::string text = message.dump();
   text += '\0';
-  for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t size = ::write(to_, text.data() + sent, text.size() - sent);
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) throw gone("has ended");
-    sent += static_cast<std::size_t>(size);
-  }
+  if (process_.write(text, Deadline(kPatience)) != Process::Transfer::kDone) throw gone("has ended");
   while (true) {
     Json answer = Json::parse(receive());
     if (answer.value("id", 0) != count_) continue;  // an event
@@ -162,9 +124,9 @@ Json Browser::run(const std::string& script) {
 }
 
 void Browser::wait_for(const std::string& script) {
-  const Clock::time_point deadline = Clock::now() + kPatience;
+  const Deadline deadline(kPatience);
   while (run("Boolean(" + script + ")") != true) {
-    if (Clock::now() > deadline) throw gone("does not get the page ready");
+    if (deadline.over()) throw gone("does not get the page ready");
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }

@@ -1,11 +1,11 @@
-// A headless Chromium that shows one page and takes pictures of it, through its DevTools pipe.
+// Private to this folder: a headless Chromium that shows one page and takes pictures of it, through its DevTools pipe.
 #pragma once
 
-#include <filesystem>
 #include <string>
-#include <sys/types.h>
 
 #include "cgpo/base/json.hpp"
+#include "cgpo/base/process.hpp"
+#include "cgpo/view/temporary_folder.hpp"
 
 namespace cgpo {
 
@@ -25,15 +25,12 @@ class Browser {
  private:
   Json call(const std::string& method, const Json& parameters);
   std::string receive();
-  void stop();
 
-  pid_t process_ = -1;
-  int to_ = -1;
-  int from_ = -1;
+  TemporaryFolder profile_{"cgpo-browser"};  // outlives the process, which writes to it
+  Process process_;
   int count_ = 0;
   std::string session_;
   std::string buffer_;
-  std::filesystem::path profile_;
 };
 
 }  // namespace cgpo

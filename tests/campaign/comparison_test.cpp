@@ -6,6 +6,10 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "cgpo/campaign/comparison_tables.hpp"
+#include "cgpo/campaign/gnuplot.hpp"
+#include "cgpo/campaign/learning_curves.hpp"
+
 namespace cgpo {
 namespace {
 
@@ -37,6 +41,7 @@ Comparison comparison_of(std::vector<ComparedAlgorithm> algorithms) {
   comparison.costs = {"speed", "heat"};
   comparison.limits = {10.0, std::numeric_limits<double>::infinity()};
   comparison.algorithms = std::move(algorithms);
+  for (ComparedAlgorithm& algorithm : comparison.algorithms) algorithm.limits = comparison.limits;
   return comparison;
 }
 
@@ -44,9 +49,9 @@ Comparison three() {
   ComparedRun crashed;
   crashed.seed = 1;
   crashed.problem = "it fell over";
-  return comparison_of({{"slow", "a", "best", {run_of(0, 6, 100.0, 5.0), run_of(1, 6, 100.0, 5.0)}},
-                        {"fast", "b", "best", {run_of(0, 3, 90.0, 9.5), run_of(1, 3, 80.0, 20.0)}},
-                        {"gone", "c", "paper", {run_of(0, 3, 90.0, 20.0), crashed}}});
+  return comparison_of({{"slow", "a", "best", {run_of(0, 6, 100.0, 5.0), run_of(1, 6, 100.0, 5.0)}, {}},
+                        {"fast", "b", "best", {run_of(0, 3, 90.0, 9.5), run_of(1, 3, 80.0, 20.0)}, {}},
+                        {"gone", "c", "paper", {run_of(0, 3, 90.0, 20.0), crashed}, {}}});
 }
 
 TEST(Comparison, TableSaysWhatEachDid) {
@@ -86,6 +91,71 @@ TEST(Comparison, JsonHasTheRunsAndNoNan) {
   EXPECT_EQ(json["algorithms"][2]["runs"][1]["problem"], "it fell over");
   EXPECT_FALSE(json["algorithms"][2]["runs"][1]["finished"]);
   EXPECT_EQ(json["variations"].size(), 4U + 6U + 4U + 2U);
+}
+
+// As `eval` has it, in what is looked at here.
+Json evaluated(double value, double cost, bool feasible) {
+  const auto estimate = [](double mean) { return Json{{"mean", mean}, {"se", 0.25}}; };
+  Json json;
+  json["return"] = estimate(value);
+  json["costs"] = Json::array({estimate(cost), estimate(-5.0)});
+  json["episode_length"] = 50.0;
+  json["feasible"] = feasible;
+  return Json::parse(json.dump());
+}
+
+Comparison evaluated_three() {
+  Comparison comparison = three();
+  comparison.evaluated = 64;
+  std::vector<ComparedAlgorithm>& algorithms = comparison.algorithms;
+  algorithms[0].runs[0].evaluation = evaluated(99.0, 9.0, true);
+  algorithms[0].runs[1].evaluation = evaluated(101.0, 11.0, false);
+  algorithms[1].runs[0].evaluation = evaluated(80.0, 4.0, true);
+  algorithms[1].runs[1].evaluation = evaluated(std::nan(""), 6.0, false);
+  algorithms[2].runs[0].evaluation = evaluated(7.0, 8.0, true);
+  return comparison;
+}
+
+TEST(Comparison, EvaluationsShowMeanAndWorst) {
+  const std::string text = comparison_markdown(evaluated_three());
+  EXPECT_THAT(text, AllOf(HasSubstr("evaluated on 64 fresh episodes"),
+                          HasSubstr("| return (worst) | speed ≤ 10 (worst) | heat, no limit (worst) | feasible |")));
+  // Mean of 99 and 101, t's quantile 12.7; the worst return is the smallest, the worst cost the largest.
+  EXPECT_THAT(text, HasSubstr("| slow | 2 | 100 ± 13 (99) | 10 ± 13 (11) | -5 ± 0 (-5) | 1 of 2 |"));
+  EXPECT_THAT(text, HasSubstr("| fast | 2 | 80 (diverged) | 5 ± 13 (6) | -5 ± 0 (-5) | 1 of 2 |"));
+  EXPECT_THAT(text, HasSubstr("| gone | 1 of 2 | 7 (7) | 8 (8) | -5 (-5) | 1 of 1 |"));
+  EXPECT_THAT(text, HasSubstr("| slow | 1 | 101 ± 0.25 | 11 ± 0.25 | -5 ± 0.25 | 50 | 7.0k | 7.0k | — | 0.0 % | 5 |"));
+  EXPECT_THAT(comparison_markdown(three()), Not(HasSubstr("fresh")));
+
+  const Json json = Json::parse(comparison_json(evaluated_three()).dump());
+  const Json& slow = json["algorithms"][0]["evaluation"];
+  EXPECT_EQ(slow["return"]["mean"], 100.0);
+  EXPECT_EQ(slow["return"]["worst"], 99.0);
+  EXPECT_EQ(slow["costs"][0]["name"], "speed");
+  EXPECT_EQ(slow["costs"][0]["mean"], 10.0);
+  EXPECT_EQ(slow["costs"][0]["worst"], 11.0);
+  EXPECT_EQ(slow["feasible"], false);
+  EXPECT_TRUE(json["algorithms"][1]["evaluation"]["return"]["worst"].is_null());
+  EXPECT_EQ(json["algorithms"][2]["evaluation"]["feasible"], true);
+  EXPECT_EQ(json["algorithms"][0]["runs"][1]["evaluation"]["costs"][0]["mean"], 11.0);
+  EXPECT_FALSE(comparison_json(three())["algorithms"][0].contains("evaluation"));
+}
+
+TEST(Comparison, LimitsThatDifferStandWithEachAlgorithm) {
+  Comparison comparison = evaluated_three();
+  comparison.limits[0] = std::nan("");
+  comparison.algorithms[1].limits[0] = 12.0;
+  const std::string text = comparison_markdown(comparison);
+  EXPECT_THAT(text, AllOf(HasSubstr("| return | speed | heat, no limit |"), HasSubstr("| 5 ± 0, limit 10 | -5 ± 0 |"),
+                          HasSubstr("| fast | 2 | 80 (diverged) | 5 ± 13 (6), limit 12 |")));
+  const Json json = Json::parse(comparison_json(comparison).dump());
+  EXPECT_TRUE(json["costs"][0]["limit"].is_null());
+  EXPECT_EQ(json["algorithms"][1]["limits"][0], 12.0);
+  const std::string script = curve_script(comparison);
+  EXPECT_THAT(script, AllOf(HasSubstr("10 with lines lw 1.5 dt 2 lc rgb '" + line_colours()[0]),
+                            HasSubstr("12 with lines lw 1.5 dt 2 lc rgb '" + line_colours()[1]),
+                            Not(HasSubstr("title 'limit"))));
+  EXPECT_THAT(curve_csv(comparison, comparison.algorithms[1]), HasSubstr(",12,-5,-5,-5,inf\n"));
 }
 
 TEST(Comparison, CurveLeavesOutValuesThatAreNotNumbers) {

@@ -158,6 +158,78 @@ TEST_F(Compare, EntryMayHaveSettingsOfItsOwn) {
   EXPECT_THAT(run(arguments).err, HasSubstr("4 done already"));
 }
 
+TEST_F(Compare, EvaluatesEachRunOnceAndAsEvalDoes) {
+  const auto arguments = [&](int iterations) {
+    return comparison(iterations, {"--first-seed", "1000", "--evaluate", "64", "--json"});
+  };
+  const Outcome outcome = run(arguments(3));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json table = Json::parse(outcome.out);
+  for (const Json& algorithm : table["algorithms"]) {
+    std::vector<Json> found;
+    for (const int seed : {1000, 1001}) {
+      const std::string name = algorithm["name"].get<std::string>() + "-" + std::to_string(seed);
+      EXPECT_EQ(algorithm["runs"][found.size()]["seed"], seed);
+      found.push_back(Json::parse(run({"eval", "all/" + name, "--episodes", "64", "--json"}).out));
+      const Json& own = algorithm["runs"][found.size() - 1]["evaluation"];
+      for (const auto& [key, value] : own.items()) EXPECT_EQ(value, found.back()[key]) << name << " " << key;
+      EXPECT_EQ(own["episodes"], 64);
+    }
+    const auto numbers = [&](const std::string& pointer) {
+      return std::vector<double>{found[0].at(Json::json_pointer(pointer)), found[1].at(Json::json_pointer(pointer))};
+    };
+    const std::vector<double> returns = numbers("/return/mean");
+    const std::vector<double> costs = numbers("/costs/0/mean");
+    const Json& evaluation = algorithm["evaluation"];
+    EXPECT_NE(returns[0], returns[1]);
+    EXPECT_DOUBLE_EQ(evaluation["return"]["mean"].get<double>(), (returns[0] + returns[1]) / 2.0);
+    EXPECT_EQ(evaluation["return"]["worst"].get<double>(), std::min(returns[0], returns[1]));
+    EXPECT_EQ(evaluation["costs"][0]["name"], "height");
+    EXPECT_DOUBLE_EQ(evaluation["costs"][0]["mean"].get<double>(), (costs[0] + costs[1]) / 2.0);
+    EXPECT_EQ(evaluation["costs"][0]["worst"].get<double>(), std::max(costs[0], costs[1]));
+    EXPECT_EQ(evaluation["feasible"].get<bool>(), std::max(costs[0], costs[1]) <= 1.9);
+  }
+  EXPECT_FALSE(fs::exists(at("all/cgpo-0")));
+
+  // What is kept is what is said, until the run is made anew or goes on.
+  const fs::path kept = at("all/cgpo-1000/evaluation-64.json");
+  Json file = Json::parse(read_file(kept));
+  file["report"]["return"]["mean"] = 123.0;
+  write_file_atomically(kept, file.dump());
+  const auto first = [](const Outcome& result) {
+    return Json::parse(result.out)["algorithms"][0]["runs"][0]["evaluation"]["return"]["mean"].get<double>();
+  };
+  EXPECT_EQ(first(run(arguments(3))), 123.0);
+  fs::remove(at("all/cgpo-1000/checkpoint.safetensors"));
+  fs::remove(at("all/cgpo-1000/log.jsonl"));
+  EXPECT_EQ(first(run(arguments(3))), first(outcome));
+  const double after = first(run(arguments(4)));
+  EXPECT_EQ(after, Json::parse(run({"eval", "all/cgpo-1000", "--episodes", "64", "--json"}).out)["return"]["mean"]);
+  EXPECT_NE(after, 123.0);
+}
+
+TEST_F(Compare, VariesOneKeyAtATime) {
+  std::vector<std::string> arguments =
+      comparison(2, {"--json", "--vary", "limits=[1.9], [3.5]", "--vary", "critic.steps=2,4"});
+  arguments[3] = "cgpo";
+  const Outcome outcome = run(arguments);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  // The other two are what all have: limit 1.9 and four steps.
+  EXPECT_THAT(outcome.err, HasSubstr("cgpo:critic.steps=4 is left out: it is the same as cgpo:limits=[1.9]"));
+  const Json table = Json::parse(outcome.out);
+  ASSERT_EQ(table["algorithms"].size(), 3U);
+  EXPECT_TRUE(table["costs"][0]["limit"].is_null());
+  const std::vector<std::string> labels = {"cgpo:limits=[1.9]", "cgpo:limits=[3.5]", "cgpo:critic.steps=2"};
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    EXPECT_EQ(table["algorithms"][i]["name"], labels[i]);
+    EXPECT_EQ(table["algorithms"][i]["limits"][0], i == 1 ? 3.5 : 1.9);
+    EXPECT_EQ(log_of("all/" + labels[i] + "-1").back()["limits"][0], i == 1 ? 3.5 : 1.9);
+    EXPECT_THAT(read_file(at("all/" + labels[i] + "-0/config.toml")), HasSubstr(i == 2 ? "steps = 2 " : "steps = 4 "));
+  }
+  EXPECT_EQ(csv_of("all/curve-cgpo:limits=[3.5].csv")[1].back(), "3.5");
+  EXPECT_THAT(run(arguments).err, HasSubstr("6 done already"));
+}
+
 TEST_F(Compare, InterruptedOneGoesOn) {
   const pid_t process = start(comparison(100'000, {"--jobs", "2"}));
   wait_for_lines("all/cgpo-0", 3);
@@ -186,7 +258,7 @@ TEST_F(Compare, RunThatIsKilledIsReportedAndTheNextOneStarts) {
   ::kill(process, SIGTERM);
   const Outcome outcome = wait(process);
   EXPECT_EQ(outcome.code, 128 + SIGTERM);
-  EXPECT_THAT(outcome.err, HasSubstr("cgpo-0: failed: ended by signal 9"));
+  EXPECT_THAT(outcome.err, HasSubstr("cgpo-0: failed: was ended by signal 9"));
 }
 
 TEST_F(Compare, WhenItIsKilledItsRunsStopWithACheckpoint) {
@@ -261,6 +333,17 @@ TEST_F(Compare, BadInput) {
   expect_refused(compare("cgpo,cgpo@best"), {"'cgpo@best'", "twice"});
   expect_refused(compare("cgpo,cgpo:radius.tset=fixed"), {"radius.tset", "did you mean 'radius.test'?"});
   expect_refused(compare("cgpo,cgpo:limits=[3]"), {"cannot be compared: limits is"});
+  for (const std::string vary : {"window", "window=", "=5", "window=5,,6"})
+    expect_refused(compare("cgpo", {"--vary", vary}), {"--vary takes KEY=VALUE,VALUE", "'" + vary + "'"});
+  expect_refused(compare("cgpo", {"--vary", "window=5,5"}), {"--vary window names 5 twice"});
+  expect_refused(compare("cgpo", {"--vary", "window=5", "--vary", "window=6"}), {"--vary names window twice"});
+  expect_refused(compare("cgpo", {"--vary", "windw=5,6"}), {"--vary: unknown key 'windw'", "did you mean 'window'?"});
+  expect_refused(compare("cgpo", {"--vary", "window=5,0"}), {"--vary: window must be a whole number from 1"});
+  expect_refused(compare("cgpo", {"--vary", "limits=[3],[4"}), {"--vary limits: '[4' is not a TOML value"});
+  expect_refused(compare("cgpo", {"--vary", "costs=[]"}), {"--vary cannot vary costs"});
+  expect_refused(compare("cgpo", {"--vary", "task.file=a/b"}), {"without '/'", "'a/b'"});
+  expect_refused(compare("cgpo", {"--first-seed", "-1"}), {"--first-seed must be a whole number from 0"});
+  expect_refused(compare("cgpo", {"--evaluate", "0"}), {"--evaluate must be a whole number from 1"});
   expect_refused(compare("cgpo", {"--seeds", "0"}), {"--seeds must be a whole number from 1"});
   expect_refused(compare("cgpo", {"--jobs", "0"}), {"--jobs must be a whole number from 1"});
   expect_refused(compare("cgpo", {"--set", "iterations=0"}), {"iterations must be a whole number from 1"});

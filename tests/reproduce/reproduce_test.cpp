@@ -2,6 +2,7 @@
 #include "cgpo/reproduce/reproduce.hpp"
 
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -9,6 +10,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/campaign/gnuplot.hpp"
+#include "cgpo/reproduce/making.hpp"
 
 #include "scratch_folder.hpp"
 
@@ -64,6 +66,13 @@ struct Probe {
   }
 };
 
+ReproduceOutcome reproduce_one(const Reproduction& reproduction, const ReproduceOptions& options,
+                               const fs::path& folder) {
+  ThreadPool pool(options.threads);
+  PreparedReproduction prepared = prepare_reproduction(reproduction, options, folder, pool);
+  return make_reproduction(prepared);
+}
+
 class Reproduce : public ::testing::Test {
  protected:
   std::string message(Probe& probe, const ReproduceOptions& options = {}) {
@@ -97,6 +106,35 @@ TEST_F(Reproduce, GoesOnWithThePieceThatWasInterrupted) {
   EXPECT_EQ(probe.made, (std::vector<int>{1, 1, 2}));
 }
 
+TEST_F(Reproduce, TellsTheListenerAndStopsWhenAsked) {
+  Probe probe;
+  std::vector<std::string> events;
+  std::vector<std::string> statuses;
+  int asked = 0;
+  const Listener listener{.event = [&](const std::string& text) { events.push_back(text); },
+                          .status = [&](const std::string& text) { statuses.push_back(text); },
+                          .stop = [&] { return probe.made[0] > 0 ? ++asked, SIGTERM : 0; }};
+  ThreadPool pool(1);
+  const Reproduction reproduction = probe.reproduction();
+  PreparedReproduction prepared = prepare_reproduction(reproduction, {}, folder(), pool, listener);
+  try {
+    make_reproduction(prepared);
+    ADD_FAILURE() << "it did not stop";
+  } catch (const Stopped& stopped) {
+    EXPECT_EQ(stopped.signal, SIGTERM);
+  }
+  EXPECT_EQ(probe.made, (std::vector<int>{1, 0, 0}));
+  EXPECT_EQ(asked, 1);
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_EQ(events[0], "probe: timing a piece of the work first");
+  EXPECT_THAT(events[1], HasSubstr("3 pieces, 0 done already"));
+  EXPECT_THAT(events[2], HasSubstr("1/3 piece-0: "));
+  ASSERT_EQ(statuses.size(), 1U);
+  EXPECT_THAT(statuses[0], HasSubstr("1/3 piece-0 50 %"));
+  // What was made is there for the next one.
+  EXPECT_EQ(prepare_reproduction(reproduction, {}, folder(), pool).kept.size(), 1U);
+}
+
 TEST_F(Reproduce, RefusesAFolderOfOtherSettings) {
   Probe probe;
   EXPECT_EQ(message(probe), "");
@@ -112,9 +150,9 @@ TEST_F(Reproduce, RefusesAFolderOfOtherSettings) {
 TEST_F(Reproduce, MakesAPieceAgainThatFailed) {
   Probe probe;
   probe.fails = 1;
-  EXPECT_EQ(reproduce_one(probe.reproduction(), {}, folder()).code, 1);
+  EXPECT_TRUE(reproduce_one(probe.reproduction(), {}, folder()).failed);
   probe.fails = -1;
-  EXPECT_EQ(reproduce_one(probe.reproduction(), {}, folder()).code, 0);
+  EXPECT_FALSE(reproduce_one(probe.reproduction(), {}, folder()).failed);
   EXPECT_EQ(probe.made, (std::vector<int>{1, 2, 1}));
 }
 

@@ -1,9 +1,11 @@
-// `cgpo replay`: a page with the robot moving, and films and pictures of it.
+// A page with the robot moving, and films and pictures of it, as files.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "cgpo/base/json.hpp"
+#include "cgpo/base/listener.hpp"
 #include "cgpo/view/replay.hpp"
 
 namespace cgpo {
@@ -21,9 +23,11 @@ struct ReplayRequest {
   double from = 0.0;     // seconds into the episode
   double seconds = 5.0;  // of a film
   int threads = 1;
-  bool json = false;
 };
 
-int replay_command(const ReplayRequest& request);
+// Writes what was asked for, and says what that is: "out" and "bytes" of the page, "frames", "video" and "folder" of
+// the pictures, and return and costs of every episode of its "policies". Throws UserError, for what is wrong with the
+// request before anything is simulated.
+Json make_replay(const ReplayRequest& request, const Listener& listener = {});
 
 }  // namespace cgpo

@@ -1,41 +1,21 @@
-#include "cgpo/view/replay_command.hpp"
+#include "cgpo/view/film.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
-#include "cgpo/campaign/child_runs.hpp"
+#include "cgpo/base/process.hpp"
 #include "cgpo/view/browser.hpp"
 #include "cgpo/view/report.hpp"
+#include "cgpo/view/temporary_folder.hpp"
 
 namespace cgpo {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder that goes when it is no longer needed.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "cgpo-replay-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw UserError("cannot make a folder in '{}'", pattern);
-    path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 struct Size {
   int width = 0;
@@ -89,7 +69,8 @@ void check_request(const ReplayRequest& request) {
 }
 
 // Pictures of the stage alone, one for each moment, named 00000.png and on; how many there are.
-int take_frames(const ReplayRequest& request, const fs::path& page, double period, const fs::path& folder) {
+int take_frames(const ReplayRequest& request, const fs::path& page, double period, const fs::path& folder,
+                const Listener& listener) {
   const Size size = parse_size(request.size);
   Browser browser(size.width, size.height);
   browser.open(
@@ -108,8 +89,9 @@ int take_frames(const ReplayRequest& request, const fs::path& page, double perio
     browser.run(fmt::format("cgpo.replay.show({})", std::min(frame, last)));
     write_file_atomically(folder / fmt::format("{:05}.png", i), browser.take_picture());
     ++taken;
-    if (i % 20 == 19) fmt::print(stderr, "{} of {} pictures\n", i + 1, wanted);
+    listener.status(fmt::format("{} of {} pictures", taken, wanted));
   }
+  listener.status("");
   return taken;
 }
 
@@ -152,9 +134,47 @@ void make_film(const ReplayRequest& request, const fs::path& folder, int frames)
   write_file_atomically(target, read_file(made));
 }
 
+// Return and costs of every episode.
+Json describe_policies(const Json& replay) {
+  Json result = Json::array();
+  for (const Json& policy : replay.at("policies")) {
+    Json entry = {{"label", policy.at("label")}, {"iteration", policy.at("iteration")}, {"episodes", Json::array()}};
+    for (const Json& episode : policy.at("episodes")) {
+      Json costs = Json::array();
+      for (std::size_t k = 1; k < episode.at("sums").size(); ++k) costs.push_back(episode.at("sums")[k].back());
+      entry["episodes"].push_back(
+          {{"steps", episode.at("length")}, {"return", episode.at("sums")[0].back()}, {"costs", costs}});
+    }
+    result.push_back(std::move(entry));
+  }
+  return result;
+}
+
+// Film and pictures of the page; adds to `result` what was made. period: seconds of a step.
+void make_pictures(const ReplayRequest& request, const std::string& page, double period, const Listener& listener,
+                   Json& result) {
+  const TemporaryFolder scratch("cgpo-replay");
+  const fs::path file = scratch.path() / "page.html";
+  write_file_atomically(file, page);
+  const int frames = take_frames(request, file, period, scratch.path(), listener);
+  result["frames"] = frames;
+  if (request.video) {
+    make_film(request, scratch.path(), frames);
+    result["video"] = *request.video;
+  }
+  if (request.frames) {
+    fs::create_directories(*request.frames);
+    for (int i = 0; i < frames; ++i) {
+      const std::string name = fmt::format("{:05}.png", i);
+      write_file_atomically(fs::path(*request.frames) / name, read_file(scratch.path() / name));
+    }
+    result["folder"] = *request.frames;
+  }
+}
+
 }  // namespace
 
-int replay_command(const ReplayRequest& request) {
+Json make_replay(const ReplayRequest& request, const Listener& listener) {
   check_request(request);
   const ReportedRun run = read_run(request.run);
   ThreadPool pool(request.threads);
@@ -171,7 +191,6 @@ int replay_command(const ReplayRequest& request) {
   if (replay.contains("problem")) throw UserError("{}", replay.at("problem").get<std::string>());
   const std::string page = page_from(data);
 
-  const ScratchFolder scratch;
   Json result;
   const bool pictures = request.video || request.frames;
   if (request.out || !pictures) {
@@ -181,45 +200,11 @@ int replay_command(const ReplayRequest& request) {
     result["bytes"] = page.size();
   }
   if (pictures) {
-    const fs::path file = scratch.path() / "page.html";
-    write_file_atomically(file, page);
     const double clock = replay.at("period").is_number() ? replay.at("period").get<double>() : 0.0;
-    const int frames = take_frames(request, file, clock > 0.0 ? clock : 0.05, scratch.path());
-    result["frames"] = frames;
-    if (request.video) {
-      make_film(request, scratch.path(), frames);
-      result["video"] = *request.video;
-    }
-    if (request.frames) {
-      fs::create_directories(*request.frames);
-      for (int i = 0; i < frames; ++i) {
-        const std::string name = fmt::format("{:05}.png", i);
-        write_file_atomically(fs::path(*request.frames) / name, read_file(scratch.path() / name));
-      }
-      result["folder"] = *request.frames;
-    }
+    make_pictures(request, page, clock > 0.0 ? clock : 0.05, listener, result);
   }
-  result["policies"] = Json::array();
-  for (const Json& policy : replay.at("policies")) {
-    Json entry = {{"label", policy.at("label")}, {"iteration", policy.at("iteration")}, {"episodes", Json::array()}};
-    for (const Json& episode : policy.at("episodes")) {
-      Json costs = Json::array();
-      for (std::size_t k = 1; k < episode.at("sums").size(); ++k) costs.push_back(episode.at("sums")[k].back());
-      entry["episodes"].push_back(
-          {{"steps", episode.at("length")}, {"return", episode.at("sums")[0].back()}, {"costs", costs}});
-    }
-    result["policies"].push_back(std::move(entry));
-  }
-  if (request.json) {
-    fmt::print("{}\n", result.dump(-1, ' ', false, Json::error_handler_t::replace));
-    return 0;
-  }
-  for (const char* const name : {"out", "video", "folder"}) {
-    if (result.contains(name)) {
-      fmt::print("{:<7} {}\n", std::string(name) == "out" ? "replay" : name, result.at(name).get<std::string>());
-    }
-  }
-  return 0;
+  result["policies"] = describe_policies(replay);
+  return result;
 }
 
 }  // namespace cgpo

@@ -1,0 +1,13 @@
+// Private to this folder: how good the last policies of runs are on fresh episodes. A result is kept in the run's
+// folder and holds for as long as the run has not been trained further.
+#pragma once
+
+#include "cgpo/base/thread_pool.hpp"
+#include "cgpo/campaign/comparison.hpp"
+
+namespace cgpo {
+
+// As `eval` has it in JSON, with as many episodes. Throws UserError if the policy cannot be read.
+Json evaluate_run(const ComparedRun& run, int episodes, ThreadPool& pool);
+
+}  // namespace cgpo
