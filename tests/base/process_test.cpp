@@ -148,5 +148,17 @@ TEST(Process, MovesWithItsOwner) {
   EXPECT_EQ(first.wait().code, 4);
 }
 
+TEST(RunProgram, GivesTheExitCodeAndTheOutput) {
+  const ScratchFolder folder;
+  const auto run = [&](const std::vector<std::string>& words) {
+    return run_program(words, folder.path(), folder.path() / "out");
+  };
+  EXPECT_EQ(run({"sh", "-c", "pwd; echo wrong >&2; exit 3"}), 3);
+  EXPECT_EQ(read_file(folder.path() / "out"), std::filesystem::canonical(folder.path()).string() + "\nwrong\n");
+  EXPECT_EQ(run({"no-such-program"}), 127);
+  EXPECT_EQ(run({"sh", "-c", "kill -9 $$"}), 128 + 9);
+  EXPECT_EQ(run_program({"true"}, folder.path(), folder.path() / "no" / "such" / "folder"), 126);
+}
+
 }  // namespace
 }  // namespace cgpo

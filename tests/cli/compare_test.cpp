@@ -191,7 +191,7 @@ TEST_F(Compare, EvaluatesEachRunOnceAndAsEvalDoes) {
   }
   EXPECT_FALSE(fs::exists(at("all/cgpo-0")));
 
-  // What is kept is what is said, until the run goes on.
+  // What is kept is what is said, until the run is made anew or goes on.
   const fs::path kept = at("all/cgpo-1000/evaluation-64.json");
   Json file = Json::parse(read_file(kept));
   file["report"]["return"]["mean"] = 123.0;
@@ -200,6 +200,9 @@ TEST_F(Compare, EvaluatesEachRunOnceAndAsEvalDoes) {
     return Json::parse(result.out)["algorithms"][0]["runs"][0]["evaluation"]["return"]["mean"].get<double>();
   };
   EXPECT_EQ(first(run(arguments(3))), 123.0);
+  fs::remove(at("all/cgpo-1000/checkpoint.safetensors"));
+  fs::remove(at("all/cgpo-1000/log.jsonl"));
+  EXPECT_EQ(first(run(arguments(3))), first(outcome));
   const double after = first(run(arguments(4)));
   EXPECT_EQ(after, Json::parse(run({"eval", "all/cgpo-1000", "--episodes", "64", "--json"}).out)["return"]["mean"]);
   EXPECT_NE(after, 123.0);

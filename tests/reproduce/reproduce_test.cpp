@@ -2,6 +2,7 @@
 #include "cgpo/reproduce/reproduce.hpp"
 
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -103,6 +104,35 @@ TEST_F(Reproduce, GoesOnWithThePieceThatWasInterrupted) {
   std::ofstream(folder() / "pieces" / "piece-2.json") << "{\"seconds\": 1, \"resu";
   reproduce_one(probe.reproduction(), {}, folder());
   EXPECT_EQ(probe.made, (std::vector<int>{1, 1, 2}));
+}
+
+TEST_F(Reproduce, TellsTheListenerAndStopsWhenAsked) {
+  Probe probe;
+  std::vector<std::string> events;
+  std::vector<std::string> statuses;
+  int asked = 0;
+  const Listener listener{.event = [&](const std::string& text) { events.push_back(text); },
+                          .status = [&](const std::string& text) { statuses.push_back(text); },
+                          .stop = [&] { return probe.made[0] > 0 ? ++asked, SIGTERM : 0; }};
+  ThreadPool pool(1);
+  const Reproduction reproduction = probe.reproduction();
+  PreparedReproduction prepared = prepare_reproduction(reproduction, {}, folder(), pool, listener);
+  try {
+    make_reproduction(prepared);
+    ADD_FAILURE() << "it did not stop";
+  } catch (const Stopped& stopped) {
+    EXPECT_EQ(stopped.signal, SIGTERM);
+  }
+  EXPECT_EQ(probe.made, (std::vector<int>{1, 0, 0}));
+  EXPECT_EQ(asked, 1);
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_EQ(events[0], "probe: timing a piece of the work first");
+  EXPECT_THAT(events[1], HasSubstr("3 pieces, 0 done already"));
+  EXPECT_THAT(events[2], HasSubstr("1/3 piece-0: "));
+  ASSERT_EQ(statuses.size(), 1U);
+  EXPECT_THAT(statuses[0], HasSubstr("1/3 piece-0 50 %"));
+  // What was made is there for the next one.
+  EXPECT_EQ(prepare_reproduction(reproduction, {}, folder(), pool).kept.size(), 1U);
 }
 
 TEST_F(Reproduce, RefusesAFolderOfOtherSettings) {
