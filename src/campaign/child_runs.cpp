@@ -21,7 +21,7 @@
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/base/text.hpp"
 #include "cgpo/run/run_log.hpp"
-#include "cgpo/run/stop_signal.hpp"
+#include "cgpo/base/stop_signal.hpp"
 
 namespace cgpo {
 namespace {

@@ -13,7 +13,7 @@
 #include "cgpo/campaign/gnuplot.hpp"
 #include "cgpo/reproduce/reproduce.hpp"
 #include "cgpo/run/run_folder.hpp"
-#include "cgpo/run/stop_signal.hpp"
+#include "cgpo/base/stop_signal.hpp"
 
 namespace cgpo {
 namespace {
