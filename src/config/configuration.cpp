@@ -280,20 +280,22 @@ std::vector<SettingDifference> differences(const Configuration& before, const Co
   return found;
 }
 
-Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request) {
-  ConfigurationRequest all = request;
-  all.file = parse_document(read_file(stored), stored.string());
-  all.file.insert(all.file.end(), request.file.begin(), request.file.end());
-  Configuration after = resolve_configuration(all);  // first, so that a simulator outside starts in the time it now has
-  const Configuration before = read_configuration(stored);
+void check_continues(const Configuration& before, const Configuration& after, const std::filesystem::path& stored) {
   const bool outside = after.task == "external";
-
   for (const SettingDifference& difference : differences(before, after)) {
     if (difference.key == "iterations" || (outside && difference.key == "task.timeout")) continue;
     throw UserError("a run that is resumed keeps its settings: {} is {} in '{}', not {}; only iterations{} may change",
                     difference.key, difference.before, stored.string(), difference.after,
                     outside ? " and task.timeout" : "");
   }
+}
+
+Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request) {
+  ConfigurationRequest all = request;
+  all.file = parse_document(read_file(stored), stored.string());
+  all.file.insert(all.file.end(), request.file.begin(), request.file.end());
+  Configuration after = resolve_configuration(all);  // first, so that a simulator outside starts in the time it now has
+  check_continues(read_configuration(stored), after, stored);
   return after;
 }
 
