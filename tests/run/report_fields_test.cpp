@@ -68,28 +68,55 @@ TEST(ReportFields, SurviveTheLog) {
   EXPECT_EQ(to_json(again).dump(), to_json(entry).dump());
 }
 
-// The words that logs on disk have.
+// The words that logs on disk have, each with its own number.
 TEST(ReportFields, AreWrittenAsEver) {
   LogEntry entry;
   entry.seconds = 0.12345;
-  entry.report.iteration = 1;
-  entry.report.steps = 20;
-  entry.report.return_mean = 0.1;
-  entry.report.return_se = 0.2;
-  entry.report.return_paper = 0.3;
-  entry.report.costs = {1.0};
-  entry.report.limits = {std::numeric_limits<double>::infinity()};
-  entry.report.radius = 0.5;
-  entry.report.update_case = "free";
-  entry.report.world.emplace();
-  entry.report.world->minibatches = 3;
+  IterationReport& report = entry.report;
+  report.iteration = 1;
+  report.steps = 20;
+  report.return_mean = 0.1;
+  report.return_se = 0.2;
+  report.return_paper = 0.3;
+  report.costs = {1.0};
+  report.limits = {std::numeric_limits<double>::infinity()};
+  report.costs_low = {2.0};
+  report.costs_high = {3.0};
+  report.violation_rates = {4.0};
+  report.episode_length = 5.0;
+  report.contact_share = 6.0;
+  report.diverged = 7;
+  report.update_case = "free";
+  report.radius = 8.0;
+  report.rho = 9.0;
+  report.zeta = 10.0;
+  report.change_predicted = {11.0};
+  report.change_realised = {12.0};
+  report.change_se = {13.0};
+  report.kl = 14.0;
+  report.lambda = 15.0;
+  report.nu = {16.0};
+  report.gradient_norms = {17.0};
+  report.gradient_errors = {18.0};
+  report.gradient_signals = {19.0};
+  report.critic_losses = {20.0};
+  report.critic_explained = {21.0};
+  report.critic_cosines = {22.0};
+  report.world.emplace();
+  report.world->minibatches = 3;
+  report.warning = "words";
   EXPECT_EQ(to_json(entry).dump(),
             R"({"iteration":1,"steps":20,"seconds":0.123,"return":0.1,"return_se":0.2,"return_paper":0.3,)"
-            R"("costs":[1.0],"costs_se":[],"limits":[null],"episode_length":0.0,"diverged":0,"case":"free",)"
-            R"("radius":0.5,"world":{"state_error":0.0,"signal_errors":[],"window_error":0.0,"spread":0.0,)"
-            R"("training_loss":0.0,"minibatches":3,"transitions":0,"model_share":0.0,"return_windows":0.0,)"
-            R"("costs_windows":[],"return_episodes":0.0,"costs_episodes":[]}})");
-  EXPECT_EQ(from_json(Json::parse(to_json(entry).dump())).report.limits, entry.report.limits);
+            R"("costs":[1.0],"costs_se":[],"limits":[null],"costs_low":[2.0],"costs_high":[3.0],)"
+            R"("violation_rates":[4.0],"episode_length":5.0,"contact_share":6.0,"diverged":7,"case":"free",)"
+            R"("radius":8.0,"rho":9.0,"zeta":10.0,"change_predicted":[11.0],"change_realised":[12.0],)"
+            R"("change_se":[13.0],"kl":14.0,"lambda":15.0,"nu":[16.0],"gradient_norms":[17.0],)"
+            R"("gradient_errors":[18.0],"gradient_signals":[19.0],"critic_losses":[20.0],)"
+            R"("critic_explained":[21.0],"critic_cosines":[22.0],"world":{"state_error":0.0,"signal_errors":[],)"
+            R"("window_error":0.0,"spread":0.0,"training_loss":0.0,"minibatches":3,"transitions":0,)"
+            R"("model_share":0.0,"return_windows":0.0,"costs_windows":[],"return_episodes":0.0,)"
+            R"("costs_episodes":[]},"warning":"words"})");
+  EXPECT_EQ(from_json(Json::parse(to_json(entry).dump())).report.limits, report.limits);
 }
 
 TEST(ReportFields, ChartsHavePlacesOfTheirOwn) {
