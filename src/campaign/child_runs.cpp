@@ -19,9 +19,9 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/program_name.hpp"
+#include "cgpo/base/stop_signal.hpp"
 #include "cgpo/base/text.hpp"
 #include "cgpo/run/run_log.hpp"
-#include "cgpo/base/stop_signal.hpp"
 
 namespace cgpo {
 namespace {

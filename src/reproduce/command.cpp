@@ -8,12 +8,12 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/program_name.hpp"
+#include "cgpo/base/stop_signal.hpp"
 #include "cgpo/base/text.hpp"
 #include "cgpo/base/version.hpp"
 #include "cgpo/campaign/gnuplot.hpp"
 #include "cgpo/reproduce/reproduce.hpp"
 #include "cgpo/run/run_folder.hpp"
-#include "cgpo/base/stop_signal.hpp"
 
 namespace cgpo {
 namespace {

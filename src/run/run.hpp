@@ -33,7 +33,8 @@ struct TrainingResult {
   double steps_per_second = 0.0;  // of this session; 0: it did nothing
 };
 
-// An iteration failed by the user's simulator. The run is kept as it was before it, and can go on from there.
+// An iteration failed by the user's simulator. The run is kept as it was before it; opened again, it goes on from
+// there.
 class IterationFailed : public UserError {
  public:
   IterationFailed(const std::string& cause, int iterations);

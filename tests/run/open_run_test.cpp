@@ -19,8 +19,9 @@ Configuration small(const std::string& task, int iterations = kIterations, const
   request.task = task;
   request.algorithm = algorithm;
   request.seed = 3;
-  for (const std::string& set : {"iterations=" + std::to_string(iterations), std::string("environments=8"),
-                                 std::string("critic.steps=4"), std::string("critic.batch=16")}) {
+  for (const std::string& set :
+       {"iterations=" + std::to_string(iterations), std::string("environments=8"), std::string("critic.steps=4"),
+        std::string("critic.batch=16"), std::string("world.minibatches=20")}) {
     request.sets.push_back(parse_assignment(set));
   }
   return resolve_configuration(request);
@@ -71,11 +72,14 @@ TEST_F(OpenRun, StoppedFromTheCallbackGoesOnBitForBit) {
 }
 
 TEST_F(OpenRun, TrainsInSeveralSessions) {
-  train("whole", small("function"));
-  cgpo::Run run = open_run(small("function"), {.folder = scratch_ / "sessions"});
-  for (int until = 1; until <= kIterations; ++until) EXPECT_EQ(train(run, until).iterations, until);
-  EXPECT_EQ(train(run, 1000).iterations, kIterations);  // nothing is left to do
-  expect_same_run(scratch_ / "whole", scratch_ / "sessions");
+  for (const std::string algorithm : {"cgpo", "mb-cgpo"}) {  // the second has data beside its checkpoint
+    const Configuration configuration = small("cartpole", kIterations, algorithm);
+    train(algorithm, configuration);
+    cgpo::Run run = open_run(configuration, {.folder = scratch_ / (algorithm + "-sessions")});
+    for (int until = 1; until <= kIterations; ++until) EXPECT_EQ(train(run, until).iterations, until);
+    EXPECT_EQ(train(run, 1000).iterations, kIterations);  // nothing is left to do
+    expect_same_run(scratch_ / algorithm, scratch_ / (algorithm + "-sessions"));
+  }
 }
 
 TEST_F(OpenRun, CallbackThatThrowsLeavesACheckpoint) {
