@@ -8,7 +8,7 @@
 #include "cgpo/algorithms/model_based.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/table.hpp"
-#include "cgpo/campaign/finished_run.hpp"
+#include "cgpo/run/trained_policy.hpp"
 
 namespace cgpo {
 namespace {
@@ -23,10 +23,11 @@ double relative_error(const GradientAgreement& gradient) {
 }
 
 std::vector<std::string> row_of(const std::string& folder, ThreadPool& pool) {
-  const FinishedRun run = read_finished_run(folder);
-  const HorizonErrors found = measure_horizon(context_of(run.configuration, pool), run.checkpoint, kEpisodes, kSteps);
+  const TrainedPolicy policy = TrainedPolicy::load(folder);
+  const HorizonErrors found =
+      measure_horizon(context_of(policy.configuration(), pool), policy.checkpoint(), kEpisodes, kSteps);
   if (found.gradients.empty()) throw UserError("{}: the task of this run has no derivatives to compare with", folder);
-  std::vector<std::string> row = {fmt::format("{}", run.configuration.settings.iterations),
+  std::vector<std::string> row = {fmt::format("{}", policy.configuration().settings.iterations),
                                   fmt::format("{:.3f}", found.errors.state.front()),
                                   fmt::format("{:.2f}", found.errors.state.back())};
   for (const GradientAgreement& gradient : {found.gradients[0], found.gradients[1]}) {

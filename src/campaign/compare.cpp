@@ -10,7 +10,6 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
-#include "cgpo/base/thread_pool.hpp"
 #include "cgpo/campaign/child_runs.hpp"
 #include "cgpo/campaign/comparison_tables.hpp"
 #include "cgpo/campaign/evaluations.hpp"
@@ -119,14 +118,14 @@ std::vector<ComparedAlgorithm> gather_runs(const std::vector<Variant>& variants,
 
 // Every run that finished. Returns the signal that ended it early, or 0.
 int evaluate_runs(Comparison& comparison, const Listener& listener) {
-  ThreadPool pool(comparison.jobs * comparison.threads);
+  const int threads = comparison.jobs * comparison.threads;
   for (ComparedAlgorithm& algorithm : comparison.algorithms) {
     for (ComparedRun& run : algorithm.runs) {
       if (!run.problem.empty()) continue;
       if (const int signal = listener.stop()) return signal;
       listener.status(fmt::format("evaluating {}", run_name(algorithm.label, run.seed)));
       try {
-        run.evaluation = evaluate_run(run, comparison.evaluated, pool);
+        run.evaluation = evaluate_run(run, comparison.evaluated, threads);
       } catch (const UserError& error) {
         run.problem = fmt::format("it cannot be evaluated: {}", error.what());
       }

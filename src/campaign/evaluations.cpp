@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include "cgpo/base/file.hpp"
-#include "cgpo/campaign/finished_run.hpp"
-#include "cgpo/judge/evaluation_report.hpp"
+#include "cgpo/judge/evaluate_policy.hpp"
 
 namespace cgpo {
 namespace {
@@ -25,19 +24,16 @@ std::optional<Json> read_kept(const fs::path& path, const std::vector<LogEntry>&
 
 }  // namespace
 
-Json evaluate_run(const ComparedRun& run, int episodes, ThreadPool& pool) {
+Json evaluate_run(const ComparedRun& run, int episodes, int threads) {
   const fs::path path = run.folder / fmt::format("evaluation-{}.json", episodes);
   if (std::optional<Json> kept = read_kept(path, run.log)) return *std::move(kept);
 
-  const FinishedRun finished = read_finished_run(run.folder);
-  const AlgorithmContext context = context_of(finished.configuration, pool);
-  const Evaluation evaluation = evaluate(context, finished.checkpoint, episodes, /*deterministic=*/false);
-  const Constraints constraints = resolve_constraints(*context.task, finished.configuration.settings);
+  const EvaluationReport report = evaluate(TrainedPolicy::load(run.folder), {.episodes = episodes, .threads = threads});
   Json file;
   file["iterations"] = run.log.size();
   file["seconds"] = run.log.back().seconds;
   // As it will be read: null for what is not finite.
-  file["report"] = Json::parse(to_json(summarise(evaluation, constraints)).dump());
+  file["report"] = Json::parse(to_json(report).dump());
   write_file_atomically(path, file.dump() + "\n");
   return file["report"];
 }

@@ -2,12 +2,11 @@
 // folder and holds for as long as the run has not been trained further.
 #pragma once
 
-#include "cgpo/base/thread_pool.hpp"
 #include "cgpo/campaign/comparison.hpp"
 
 namespace cgpo {
 
 // As `eval` has it in JSON, with as many episodes. Throws UserError if the policy cannot be read.
-Json evaluate_run(const ComparedRun& run, int episodes, ThreadPool& pool);
+Json evaluate_run(const ComparedRun& run, int episodes, int threads);
 
 }  // namespace cgpo

@@ -1,5 +1,4 @@
-#include "cgpo/cli/bench_command.hpp"
-
+// `cgpo bench`: how fast this machine simulates, differentiates and trains, beside MuJoCo in the same run.
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
@@ -9,6 +8,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/json.hpp"
 #include "cgpo/base/table.hpp"
+#include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/simulator_timing.hpp"
 #include "cgpo/config/configuration.hpp"
 #include "cgpo/gradient/first_order.hpp"
@@ -26,6 +26,14 @@ namespace {
 
 constexpr int kPeerEnvironments = 256;
 constexpr int kPeerWindow = 10;
+
+struct BenchRequest {
+  std::vector<std::string> tasks;  // none: all of the program's own
+  bool kernels = false;            // the simulation alone, beside MuJoCo
+  bool windows = false;            // short windows with the policy, and their gradients
+  bool training = false;           // whole iterations
+  bool json = false;
+};
 
 struct BenchRow {
   std::string name;
@@ -269,9 +277,7 @@ void print(const std::vector<BenchRow>& rows) {
       kPeerEnvironments, kPeerWindow);
 }
 
-}  // namespace
-
-int bench_command(const BenchRequest& request) {
+int bench(const BenchRequest& request) {
   std::vector<std::string> names = request.tasks;
   if (names.empty()) {
     for (const TaskEntry& entry : task_registry()) names.push_back(entry.name);
@@ -299,6 +305,28 @@ int bench_command(const BenchRequest& request) {
     print(rows);
   }
   return 0;
+}
+
+// None of them: all.
+void choose_parts(BenchRequest& request) {
+  if (request.kernels || request.windows || request.training) return;
+  request.kernels = request.windows = request.training = true;
+}
+
+}  // namespace
+
+Command make_bench_command() {
+  const auto owned = std::make_shared<BenchRequest>();
+  BenchRequest& request = *owned;
+  return {{{"TASK", Texts{&request.tasks}, "tasks to time (all)"},
+           {"--kernels", Switch{&request.kernels}, "only the simulation, beside MuJoCo"},
+           {"--windows", Switch{&request.windows}, "only short windows with a policy, and their gradients"},
+           {"--training", Switch{&request.training}, "only whole iterations"},
+           json_flag(request.json)},
+          [owned](const Given&) {
+            choose_parts(*owned);
+            return bench(*owned);
+          }};
 }
 
 }  // namespace cgpo

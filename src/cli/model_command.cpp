@@ -1,16 +1,28 @@
-#include "cgpo/cli/model_command.hpp"
-
+// `cgpo model`: what an MJCF file holds, what of it our dynamics leaves out, and how far the rest is from MuJoCo's.
 #include <algorithm>
 #include <fmt/ranges.h>
 #include <vector>
 
+#include "cgpo/base/error.hpp"
 #include "cgpo/base/json.hpp"
+#include "cgpo/base/program_name.hpp"
 #include "cgpo/base/table.hpp"
+#include "cgpo/cli/commands.hpp"
 #include "cgpo/physics/model/model.hpp"
 #include "cgpo/physics/mujoco/engine.hpp"
 
 namespace cgpo {
 namespace {
+
+// Larger errors on what is supported are a fault of the dynamics.
+constexpr double kModelTolerance = 1e-8;
+
+struct ModelRequest {
+  std::string file;
+  int states = 1000;  // random ones, to compare on
+  std::int64_t seed = 0;
+  bool json = false;
+};
 
 constexpr const char* kJointTypes[] = {"free", "ball", "slide", "hinge"};  // in the order of JointType
 
@@ -163,9 +175,9 @@ Json to_json(const Model& model, const Comparisons& errors, int states) {
   return result;
 }
 
-}  // namespace
-
-int model_command(const ModelRequest& request) {
+// The exit code: 0, or 1 if the dynamics is not that of MuJoCo without the unsupported elements.
+int describe_model(const ModelRequest& request) {
+  if (request.file.empty()) throw UserError("model needs an MJCF file: {} model FILE.xml", program_name());
   const Model model = load_model(request.file);
   MujocoEngine engine = MujocoEngine::from_file(request.file);
   const auto compare = [&] {
@@ -185,6 +197,18 @@ int model_command(const ModelRequest& request) {
     print_report(model, errors, request.states);
   }
   return agrees(errors.supported) ? 0 : 1;
+}
+
+}  // namespace
+
+Command make_model_command() {
+  const auto owned = std::make_shared<ModelRequest>();
+  ModelRequest& request = *owned;
+  return {{{"FILE", Text{&request.file}, "a robot, as MJCF"},
+           {"--states", whole(request.states, 1, 1'000'000), "random states to compare on (1000)"},
+           {"--seed", seed(request.seed), "of the random states (0)"},
+           json_flag(request.json)},
+          [owned](const Given&) { return describe_model(*owned); }};
 }
 
 }  // namespace cgpo

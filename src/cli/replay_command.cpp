@@ -1,15 +1,31 @@
-#include "cgpo/cli/replay_command.hpp"
-
+// `cgpo replay`: a page with the robot moving, and films and pictures of it.
 #include <fmt/format.h>
 #include <utility>
 
+#include "cgpo/base/error.hpp"
+#include "cgpo/base/program_name.hpp"
+#include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/status_line.hpp"
+#include "cgpo/view/film.hpp"
 
 namespace cgpo {
+namespace {
 
-int replay_command(const ReplayFlags& flags) {
+struct ReplayFlags {
+  ReplayRequest request;
+  bool json = false;
+};
+
+int replay(const ReplayFlags& flags, const Given& given) {
+  const ReplayRequest& request = flags.request;
+  if (request.run.empty()) throw UserError("replay needs the folder of a run: {} replay RUN", program_name());
+  for (const char* name : {"--show", "--size", "--theme", "--fps", "--from", "--seconds"}) {
+    if (given(name) && !request.video && !request.frames) {
+      throw UserError("{} is of a film: it needs --video FILE or --frames FOLDER", name);
+    }
+  }
   StatusLine line;
-  const Json result = make_replay(flags, line.listener());
+  const Json result = make_replay(request, line.listener());
   if (flags.json) {
     fmt::print("{}\n", result.dump(-1, ' ', false, Json::error_handler_t::replace));
     return 0;
@@ -19,6 +35,30 @@ int replay_command(const ReplayFlags& flags) {
     if (result.contains(key)) fmt::print("{:<7} {}\n", word, result.at(key).get<std::string>());
   }
   return 0;
+}
+
+}  // namespace
+
+Command make_replay_command() {
+  const auto owned = std::make_shared<ReplayFlags>();
+  ReplayRequest& request = owned->request;
+  return {{{"RUN", Text{&request.run}, "the folder of a run"},
+           {"--out", FilledText{&request.out}, "the page (RUN/replay.html)", "FILE"},
+           {"--episodes", whole(request.replay.episodes, 1, 16), "of each policy (1)"},
+           {"--seed", seed(request.replay.seed), "of start states and noise (the run's own)"},
+           {"--noise", Switch{&request.replay.noise}, "let the policy act with its noise"},
+           {"--video", FilledText{&request.video}, "a film: .webp, .gif or .mp4; .png: one picture", "FILE"},
+           {"--frames", FilledText{&request.frames}, "the film as pictures, in a new folder", "FOLDER"},
+           {"--show", Text{&request.show}, "policies in the film: start, middle, end, best, last (start,middle,end)",
+            "NAME,…"},
+           {"--size", Text{&request.size}, "of the film, in pixels (720x400)", "WxH"},
+           {"--theme", Text{&request.theme}, "of the film: light or dark (light)", "NAME"},
+           {"--fps", whole(request.fps, 1, 60), "pictures a second (20)"},
+           {"--from", Number{&request.from, 0.0, 1e6}, "seconds into the episode at which the film begins (0)"},
+           {"--seconds", Number{&request.seconds, 0.01, 600.0}, "of the film (5)"},
+           threads_flag(request.threads),
+           json_flag(owned->json)},
+          [owned](const Given& given) { return replay(*owned, given); }};
 }
 
 }  // namespace cgpo

@@ -1,35 +1,42 @@
-#include "cgpo/cli/reproduce_command.hpp"
-
+// `cgpo reproduce`: a table or figure of the paper, or one beyond it, by one command.
 #include <cstdio>
 #include <fmt/format.h>
 
+#include "cgpo/base/stop_signal.hpp"
 #include "cgpo/base/text.hpp"
+#include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/status_line.hpp"
-#include "cgpo/run/stop_signal.hpp"
+#include "cgpo/reproduce/making.hpp"
 
 namespace cgpo {
 namespace {
 
 namespace fs = std::filesystem;
 
+struct ReproduceFlags {
+  std::string name;  // or "all"
+  ReproduceOptions options;
+  std::optional<std::string> out;  // runs/reproduce-NAME
+  bool json = false;
+};
+
 fs::path folder_of(const ReproduceFlags& flags) {
   if (flags.out) return *flags.out;
-  return fs::path("runs") / fmt::format("reproduce-{}{}", flags.name, flags.quick ? "-quick" : "");
+  return fs::path("runs") / fmt::format("reproduce-{}{}", flags.name, flags.options.quick ? "-quick" : "");
 }
 
-}  // namespace
-
-int reproduce_command(const ReproduceFlags& flags) {
+// Exit code: 0 done, 1 a training failed, 128 + the signal's number if one ended it early.
+int reproduce(const ReproduceFlags& flags) {
   const std::vector<const Reproduction*> chosen = find_reproductions(flags.name);
   const bool one = chosen.size() == 1;
   const fs::path folder = folder_of(flags);
-  ThreadPool pool(flags.threads);
+  ThreadPool pool(flags.options.threads);
   const StopSignal stop;
   StatusLine line;
   std::vector<PreparedReproduction> all_prepared;
   for (const Reproduction* reproduction : chosen) {
-    all_prepared.push_back(
-        prepare_reproduction(*reproduction, flags, one ? folder : folder / reproduction->name, pool, line.listener()));
+    all_prepared.push_back(prepare_reproduction(*reproduction, flags.options,
+                                                one ? folder : folder / reproduction->name, pool, line.listener()));
   }
   bool failed = false;
   Json all = Json::array();
@@ -56,6 +63,23 @@ int reproduce_command(const ReproduceFlags& flags) {
     fmt::print("{}\n", (one ? all.front() : json).dump());
   }
   return failed ? 1 : 0;
+}
+
+}  // namespace
+
+Command make_reproduce_command() {
+  const auto owned = std::make_shared<ReproduceFlags>();
+  ReproduceOptions& options = owned->options;
+  std::string names;
+  for (const Reproduction& entry : reproductions()) names += entry.name + ", ";
+  return {{{"NAME", Text{&owned->name}, names + "or all of them"},
+           {"--quick", Switch{&options.quick}, "a reduced version, in minutes"},
+           {"--out", FilledText{&owned->out}, "the folder of its results (runs/reproduce-NAME)", "FOLDER"},
+           {"--seeds", whole(options.seeds, 1, 10'000), "how many: 0, 1, … (5; 2 with --quick)"},
+           {"--jobs", whole(options.jobs, 1, 1024), "trainings at a time; they share the threads (1)"},
+           threads_flag(options.threads),
+           json_flag(owned->json)},
+          [owned](const Given&) { return reproduce(*owned); }};
 }
 
 }  // namespace cgpo

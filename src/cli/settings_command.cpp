@@ -1,5 +1,5 @@
-#include "cgpo/cli/settings_command.hpp"
-
+// `cgpo settings`: every key with its type, default, range and meaning; with a task or an algorithm, the defaults in
+// force for it and who set them.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 
 #include "cgpo/base/json.hpp"
 #include "cgpo/base/table.hpp"
+#include "cgpo/cli/commands.hpp"
 #include "cgpo/config/setting_list.hpp"
 
 namespace cgpo {
@@ -39,9 +40,7 @@ Json to_json(const ListedSetting& setting) {
   return result;
 }
 
-}  // namespace
-
-int settings_command(const ConfigurationRequest& request, bool json) {
+int list_all_settings(const ConfigurationRequest& request, bool json) {
   const std::vector<ListedSetting> settings = list_settings(request);
   if (json) {
     Json result;
@@ -64,6 +63,29 @@ int settings_command(const ConfigurationRequest& request, bool json) {
   }
   print_table(rows);
   return 0;
+}
+
+struct SettingsRequest {
+  ConfigurationRequest configuration;
+  std::vector<std::string> sets;
+  bool json = false;
+};
+
+}  // namespace
+
+Command make_settings_command() {
+  const auto owned = std::make_shared<SettingsRequest>();
+  SettingsRequest& request = *owned;
+  ConfigurationRequest& configuration = request.configuration;
+  return {{{"TASK", FilledText{&configuration.task}, listed_by("tasks") + "; none: the program's defaults"},
+           {"--algo", FilledText{&configuration.algorithm}, listed_by("algorithms") + " (cgpo)", "NAME"},
+           {"--preset", FilledText{&configuration.preset}, "best or paper (best)", "NAME"},
+           sets_flag(request.sets),
+           json_flag(request.json)},
+          [owned](const Given&) {
+            for (const std::string& text : owned->sets) owned->configuration.sets.push_back(parse_assignment(text));
+            return list_all_settings(owned->configuration, owned->json);
+          }};
 }
 
 }  // namespace cgpo

@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cgpo/run/stop_signal.hpp"
+#include "cgpo/base/stop_signal.hpp"
 
 namespace cgpo {
 namespace {

@@ -1,27 +1,22 @@
-#include "cgpo/cli/train_command.hpp"
-
+// `cgpo train`: from what was asked to the summary.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <memory>
 #include <unistd.h>
-#include <utility>
 
-#include "cgpo/algorithms/registry.hpp"
 #include "cgpo/base/cpu.hpp"
-#include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/program_name.hpp"
+#include "cgpo/base/stop_signal.hpp"
 #include "cgpo/base/text.hpp"
 #include "cgpo/base/version.hpp"
+#include "cgpo/cli/commands.hpp"
+#include "cgpo/cli/progress.hpp"
 #include "cgpo/kernel/kernel.hpp"
-#include "cgpo/run/progress.hpp"
-#include "cgpo/run/run_folder.hpp"
-#include "cgpo/run/stop_signal.hpp"
-#include "cgpo/run/training.hpp"
+#include "cgpo/run/open_run.hpp"
 #include "cgpo/view/live_view.hpp"
 
 namespace cgpo {
@@ -29,10 +24,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A new run takes --out or the default place. One that is resumed is looked for where a new one would have been put.
-fs::path choose_folder(const TrainRequest& request) {
+struct TrainRequest {
+  ConfigurationRequest configuration;
+  std::string config;  // a file
+  std::vector<std::string> sets;
+  std::optional<std::string> out;
+  bool resume = false;
+  bool force = false;
+  bool allow_unsupported = false;
+  int threads = 1;
+  bool live = false;        // serve a page about the run while it trains
+  std::optional<int> port;  // of that page; 0: any that is free
+  bool json = false;
+};
+
+// One that is resumed is looked for where a new one would have been put.
+fs::path folder_to_resume(const TrainRequest& request) {
   if (request.out) return *request.out;
-  if (!request.resume) return default_folder(resolve_configuration(request.configuration));
   Configuration identity;
   if (!request.configuration.task) throw UserError("--resume needs the run's folder in --out, or its TASK");
   identity.task = *request.configuration.task;
@@ -106,95 +114,107 @@ Json summary_json(const TrainingResult& result, const fs::path& folder) {
   return summary;
 }
 
-int run_training(Training training, const Configuration& configuration, const fs::path& folder,
-                 const TrainRequest& request, LiveView* live) {
-  std::FILE* stream = request.json ? stderr : stdout;
-  if (live != nullptr) {
-    live->begin(folder, configuration);
+// The sentence for someone at a command line.
+[[noreturn]] void refuse_unsupported(const UnsupportedElements& error) {
+  constexpr std::size_t kNamed = 12;  // a sentence can be read; hundreds of contacts of a large robot cannot
+  const std::vector<std::string>& elements = error.elements();
+  const std::size_t named = std::min(kNamed, elements.size());
+  const std::size_t more = elements.size() - named;
+  throw UserError(
+      "task {}: the own engine does not support {}{}; --allow-unsupported trains without, --set "
+      "task.engine=mujoco on MuJoCo's step, with it but without derivatives",
+      error.task(), fmt::join(elements.begin(), elements.begin() + static_cast<std::ptrdiff_t>(named), "; "),
+      more == 0 ? "" : fmt::format("; and {} more, which `{} model FILE` lists", more, program_name()));
+}
+
+Run open(const TrainRequest& request) {
+  RunOptions options{.mode = request.resume  ? FolderMode::kResume
+                             : request.force ? FolderMode::kForce
+                                             : FolderMode::kNew,
+                     .allow_unsupported = request.allow_unsupported,
+                     .threads = request.threads};
+  if (request.out) options.folder = *request.out;
+  if (request.resume) {
+    options.folder = folder_to_resume(request);
+    return open_run(continue_configuration(find_run(options.folder).config(), request.configuration), options);
+  }
+  try {
+    return open_run(resolve_configuration(request.configuration), options);
+  } catch (const UnsupportedElements& error) {
+    refuse_unsupported(error);
+  }
+}
+
+void print_opening(std::FILE* stream, const Run& run, const TrainRequest& request) {
+  if (!request.resume) {
+    const TaskSpec& spec = run.task().spec();
+    for (const std::string& element : spec.unsupported) fmt::print(stderr, "left out: {}\n", element);
+    for (const std::string& warning : spec.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  }
+  if (request.resume && run.is_finished()) return;
+  print_header(stream, run.configuration(), run.task(), run.paths().folder, request.threads);
+  if (request.resume) fmt::print(stream, "going on after iteration {}\n", run.iteration());
+}
+
+int train(TrainRequest& request) {
+  if (!request.config.empty()) request.configuration.file = parse_document(read_file(request.config), request.config);
+  for (const std::string& text : request.sets) request.configuration.sets.push_back(parse_assignment(text));
+  if (request.port && !request.live) throw UserError("--port is that of the live view; it needs --live");
+  std::optional<LiveView> live;  // first of all, so that a port in use stops a run before anything is written
+  if (request.live) live.emplace(request.port.value_or(LiveView::kUsualPort));
+
+  Run run = open(request);
+  const fs::path& folder = run.paths().folder;
+  std::FILE* const stream = request.json ? stderr : stdout;
+  print_opening(stream, run, request);
+  if (live) {
+    live->begin(folder, run.configuration());
     fmt::print(stream, "live: {}\n", live->address());
     std::fflush(stream);
   }
   const StopSignal stop;
-  Progress progress(stream, ::isatty(::fileno(stream)) != 0, configuration.settings.iterations);
-  const TrainingResult result = training.run(progress, StopSignal::flag());
-  if (live != nullptr) live->finish();
-  print_summary(stream, result, configuration, folder);
+  Progress progress(stream, ::isatty(::fileno(stream)) != 0, run.configuration().settings.iterations);
+  TrainingResult result;
+  try {
+    result = run.train([&](const LogEntry& entry, double speed) { progress.show(entry, speed); },
+                       [] { return StopSignal::flag() != 0; });
+    progress.finish();
+  } catch (const IterationFailed& error) {
+    progress.finish();
+    throw UserError("{}: `{}` goes on", error.what(), resume_words(run.configuration(), folder));
+  }
+  if (live) live->finish();
+  print_summary(stream, result, run.configuration(), folder);
   if (request.json) fmt::print("{}\n", summary_json(result, folder).dump());
   return result.finished ? 0 : 128 + StopSignal::flag();
 }
 
-std::unique_ptr<Algorithm> make_algorithm(const Configuration& configuration, std::shared_ptr<const Task> task,
-                                          ThreadPool& pool) {
-  return find_algorithm(configuration.algorithm)
-      .make({std::move(task), configuration.settings, configuration.seed, &pool});
-}
-
-// A robot is trained as it is or, when told so, without what the engine does not know; never silently.
-void report_unsupported(const Task& task, const TrainRequest& request) {
-  const TaskSpec& spec = task.spec();
-  if (!spec.unsupported.empty() && !request.allow_unsupported) {
-    constexpr std::size_t kNamed = 12;  // a sentence can be read; hundreds of contacts of a large robot cannot
-    const std::size_t named = std::min(kNamed, spec.unsupported.size());
-    const std::size_t more = spec.unsupported.size() - named;
-    throw UserError(
-        "task {}: the own engine does not support {}{}; --allow-unsupported trains without, --set "
-        "task.engine=mujoco on MuJoCo's step, with it but without derivatives",
-        spec.name,
-        fmt::join(spec.unsupported.begin(), spec.unsupported.begin() + static_cast<std::ptrdiff_t>(named), "; "),
-        more == 0 ? "" : fmt::format("; and {} more, which `{} model FILE` lists", more, program_name()));
-  }
-  for (const std::string& element : spec.unsupported) fmt::print(stderr, "left out: {}\n", element);
-  for (const std::string& warning : spec.warnings) fmt::print(stderr, "warning: {}\n", warning);
-}
-
-int start_run(const TrainRequest& request, const fs::path& folder, LiveView* live) {
-  const FolderMode mode = request.force ? FolderMode::kForce : FolderMode::kNew;
-  const Configuration configuration = resolve_configuration(request.configuration);
-  RunFolder::check_usable(folder, mode);
-
-  // All that can be refused is refused before anything is written.
-  ThreadPool pool(request.threads);
-  const std::shared_ptr<const Task> task = task_of(configuration);
-  report_unsupported(*task, request);
-  std::unique_ptr<Algorithm> algorithm = make_algorithm(configuration, task, pool);
-  if (!configuration.init.empty()) start_from(*algorithm, configuration);
-
-  const RunFolder lock(folder, mode);
-  print_header(request.json ? stderr : stdout, configuration, *task, folder, request.threads);
-  lock.begin(configuration);
-  return run_training(Training::start(std::move(algorithm), configuration, lock), configuration, folder, request, live);
-}
-
-int resume_run(const TrainRequest& request, const fs::path& folder, LiveView* live) {
-  const RunFolder lock(folder, FolderMode::kResume);
-  const Configuration configuration = continue_configuration(lock.paths().config(), request.configuration);
-  const bool changed = !differences(read_configuration(lock.paths().config(), configuration), configuration).empty();
-
-  ThreadPool pool(request.threads);
-  const std::shared_ptr<const Task> task = task_of(configuration);
-  Training training = Training::resume(make_algorithm(configuration, task, pool), configuration, lock);
-  const int iterations = configuration.settings.iterations;
-  if (iterations < training.iteration()) {
-    throw UserError("iterations cannot become {}: '{}' has done {} already", iterations, folder.string(),
-                    training.iteration());
-  }
-  if (changed) lock.write_configuration(configuration);
-  if (training.iteration() < iterations) {
-    print_header(request.json ? stderr : stdout, configuration, *task, folder, request.threads);
-    fmt::print(request.json ? stderr : stdout, "going on after iteration {}\n", training.iteration());
-  }
-  return run_training(std::move(training), configuration, folder, request, live);
-}
-
 }  // namespace
 
-int train_command(const TrainRequest& request) {
-  const fs::path folder = choose_folder(request);
-  if (request.port && !request.live) throw UserError("--port is that of the live view; it needs --live");
-  std::optional<LiveView> live;  // first of all, so that a port in use stops a run before anything is written
-  if (request.live) live.emplace(request.port.value_or(LiveView::kUsualPort));
-  LiveView* const view = live ? &*live : nullptr;
-  return request.resume ? resume_run(request, folder, view) : start_run(request, folder, view);
+Command make_train_command() {
+  const auto owned = std::make_shared<TrainRequest>();
+  TrainRequest& request = *owned;
+  ConfigurationRequest& configuration = request.configuration;
+  return {{{"TASK", FilledText{&configuration.task}, listed_by("tasks") + "; may also come from --config or --resume"},
+           {"--algo", FilledText{&configuration.algorithm}, listed_by("algorithms") + " (cgpo)", "NAME"},
+           {"--preset", FilledText{&configuration.preset}, "best, or paper: the letter of the paper (best)", "NAME"},
+           {"--seed", seed(configuration.seed), "of all random numbers (0)"},
+           sets_flag(request.sets),
+           {"--config", Text{&request.config}, "read keys from a TOML file; --set wins over it", "FILE"},
+           {"--init", FilledText{&configuration.init},
+            "start from the best policy of another run of this task (a folder)", "RUN"},
+           {"--out", FilledText{&request.out}, "the run's folder (runs/TASK-ALGO-sSEED)", "FOLDER"},
+           threads_flag(request.threads),
+           {"--resume", Switch{&request.resume},
+            "continue a run from its checkpoint; of its settings only `iterations` may change"},
+           {"--force", Switch{&request.force, "--resume"}, "replace the run that is in the folder"},
+           {"--allow-unsupported", Switch{&request.allow_unsupported},
+            "train a robot without those of its elements that the own engine does not know"},
+           {"--live", Switch{&request.live}, "serve a page on this machine that shows the run while it trains"},
+           {"--port", whole(request.port, 0, 65535),
+            fmt::format("of that page ({}); 0: any that is free", LiveView::kUsualPort)},
+           json_flag(request.json)},
+          [owned](const Given&) { return train(*owned); }};
 }
 
 }  // namespace cgpo

@@ -90,6 +90,9 @@ struct SettingDifference {
 };
 std::vector<SettingDifference> differences(const Configuration& before, const Configuration& after);
 
+// Whether a run can go on with these settings; throws UserError, naming the key, if anything differs that may not.
+void check_continues(const Configuration& before, const Configuration& after, const std::filesystem::path& stored);
+
 // The stored configuration of a run that goes on. What the request says again must be the same, but for `iterations`,
 // which may change; throws UserError, naming the key, if anything else does.
 Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request);

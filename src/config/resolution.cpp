@@ -278,19 +278,21 @@ Configuration read_configuration(const std::filesystem::path& path, const Config
   return resolve(stored_request(path), &other);
 }
 
-Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request) {
-  ConfigurationRequest all = request;
-  all.file = stored_request(stored).file;
-  all.file.insert(all.file.end(), request.file.begin(), request.file.end());
-  Configuration after = resolve_configuration(all);  // first, so that a simulator outside starts in the time it now has
-  const Configuration before = read_configuration(stored, after);
-
+void check_continues(const Configuration& before, const Configuration& after, const std::filesystem::path& stored) {
   for (const SettingDifference& difference : differences(before, after)) {
     if (may_change(difference.key, after.task)) continue;
     throw UserError("a run that is resumed keeps its settings: {} is {} in '{}', not {}; only iterations{} may change",
                     difference.key, difference.before, stored.string(), difference.after,
                     may_change("task.timeout", after.task) ? " and task.timeout" : "");
   }
+}
+
+Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request) {
+  ConfigurationRequest all = request;
+  all.file = stored_request(stored).file;
+  all.file.insert(all.file.end(), request.file.begin(), request.file.end());
+  Configuration after = resolve_configuration(all);  // first, so that a simulator outside starts in the time it now has
+  check_continues(read_configuration(stored, after), after, stored);
   return after;
 }
 

@@ -8,48 +8,51 @@
 #include <limits>
 
 #include "cgpo/judge/metrics.hpp"
+#include "cgpo/run/report_fields.hpp"
 
 namespace cgpo {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-using Read = std::function<double(const IterationReport&)>;
-
+// One line of a chart.
 struct Series {
   std::string name;
-  Read value;
-  Read error = [](const IterationReport&) { return kNan; };  // standard error
+  ReportMember member;
+  std::optional<ReportMember> error;  // its standard error
+  std::size_t index = 0;              // of a list
+
+  double value(const LogEntry& entry) const { return number_at(entry, member, index); }
+  double error_of(const LogEntry& entry) const { return error ? number_at(entry, *error, index) : kNan; }
 };
 
-Read entry(std::vector<double> IterationReport::*list, std::size_t index) {
-  return [=](const IterationReport& report) { return index < (report.*list).size() ? (report.*list)[index] : kNan; };
-}
-
-Read optional(std::optional<double> IterationReport::*field) {
-  return [=](const IterationReport& report) { return (report.*field).value_or(kNan); };
-}
-
 std::vector<Series> all_series(const std::vector<std::string>& costs) {
-  using R = IterationReport;
-  std::vector<Series> series = {
-      {"return", [](const R& report) { return report.return_mean; }, [](const R& report) { return report.return_se; }}};
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    series.push_back({"cost/" + costs[i], entry(&R::costs, i), entry(&R::costs_se, i)});
-    series.push_back({"violation/" + costs[i], entry(&R::violation_rates, i)});
+  std::vector<Series> series;
+  for (const ReportField& field : report_fields()) {
+    if (!field.chart) continue;
+    const FieldChart& chart = *field.chart;
+    const auto add = [&](const std::string& name, std::size_t index) {
+      series.push_back({name, field.member, chart.error, index});
+    };
+    if (chart.lines == Lines::kOne) {
+      add(chart.id, 0);
+      continue;
+    }
+    const bool signals = chart.lines == Lines::kEachSignal;
+    if (signals) add(chart.id + "/return", 0);
+    for (std::size_t i = 0; i < costs.size(); ++i) add(chart.id + "/" + costs[i], i + (signals ? 1 : 0));
   }
-  series.push_back({"radius", optional(&R::radius)});
-  series.push_back({"kl", optional(&R::kl)});
-  for (std::size_t i = 0; i <= costs.size(); ++i) {
-    const std::string signal = i == 0 ? "return" : costs[i - 1];
-    series.push_back({"gradient/" + signal, entry(&R::gradient_norms, i)});
-    series.push_back({"critic/" + signal, entry(&R::critic_losses, i)});
-    series.push_back({"explained/" + signal, entry(&R::critic_explained, i)});
-  }
-  series.push_back({"length", [](const R& report) { return report.episode_length; }});
-  series.push_back({"contact", optional(&R::contact_share)});
-  series.push_back({"diverged", [](const R& report) { return static_cast<double>(report.diverged); }});
   return series;
+}
+
+const char* name_of(Lines lines) {
+  switch (lines) {
+    case Lines::kOne: return "one";
+    case Lines::kEachCost: return "cost";
+    case Lines::kEachSignal: return "signal";
+    case Lines::kChartEachCost: return "chart";
+  }
+  return "";
 }
 
 using Logs = std::span<const std::vector<LogEntry>>;
@@ -66,11 +69,10 @@ std::vector<double> values_at(Logs logs, std::size_t i, const std::function<doub
 // Mean and half-width of the line's 95 % interval.
 std::pair<double, double> point_at(Logs logs, std::size_t i, const Series& series) {
   if (logs.size() == 1) {
-    const IterationReport& report = logs.front()[i].report;
-    return {series.value(report), 1.96 * series.error(report)};
+    const LogEntry& entry = logs.front()[i];
+    return {series.value(entry), 1.96 * series.error_of(entry)};
   }
-  const SeedMean mean =
-      mean_over_seeds(values_at(logs, i, [&](const LogEntry& entry) { return series.value(entry.report); }));
+  const SeedMean mean = mean_over_seeds(values_at(logs, i, [&](const LogEntry& entry) { return series.value(entry); }));
   return {mean.mean, mean.half_width.value_or(kNan)};
 }
 
@@ -102,6 +104,25 @@ Json page_numbers(std::span<const double> values) {
   Json list = Json::array();
   for (const double value : values) list.push_back(page_number(value));
   return list;
+}
+
+Json charts_json() {
+  std::vector<FieldChart> charts;
+  for (const ReportField& field : report_fields()) {
+    if (field.chart) charts.push_back(*field.chart);
+  }
+  std::sort(charts.begin(), charts.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
+  Json result = Json::array();
+  for (const FieldChart& chart : charts) {
+    result.push_back({{"id", chart.id},
+                      {"title", chart.title},
+                      {"lines", name_of(chart.lines)},
+                      {"log", chart.logarithmic},
+                      {"percent", chart.percent},
+                      {"cases", chart.shows_case},
+                      {"onlyIfAny", chart.only_if_any}});
+  }
+  return result;
 }
 
 Json curves_json(Logs logs, const std::vector<std::string>& costs, std::size_t from) {

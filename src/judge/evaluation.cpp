@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cgpo/run/trained_policy.hpp"
 #include "cgpo/updates/actor_critic.hpp"
 
 namespace cgpo {
@@ -21,20 +22,12 @@ struct Player {
   Player(const AlgorithmContext& context, const Tensors& checkpoint)
       : constraints(resolve_constraints(*context.task, context.settings)),
         simulator(make_simulator<float>(context.task, constraints.costs, context.settings.kernel.backend)),
-        policy(context.task->spec().observations, context.settings.policy.hidden, context.task->spec().actions,
-               context.settings.policy.learn_std),
-        parameters(static_cast<std::size_t>(policy.parameter_count())),
-        normaliser(context.task->spec().observations) {
-    policy.load(checkpoint, "policy", parameters);
-    normaliser.load(checkpoint, "normaliser");
-  }
-  Actor<float> actor() const { return {policy, parameters, normaliser}; }
+        policy(context.task->spec(), context.settings, checkpoint) {}
+  Actor<float> actor() const { return policy.actor(); }
 
   Constraints constraints;
   std::unique_ptr<Simulator<float>> simulator;
-  Policy<float> policy;
-  AlignedVector<float> parameters;
-  Normaliser<float> normaliser;
+  LoadedActor policy;
 };
 
 RecordedEpisode copy_episode(const TrajectoryBlock<float>& block, int signals) {
@@ -45,6 +38,10 @@ RecordedEpisode copy_episode(const TrajectoryBlock<float>& block, int signals) {
     return values;
   };
   for (int t = 0; t <= block.simulated; ++t) episode.states.push_back(copy(block.states, t));
+  for (int t = 0; t < block.simulated; ++t) {
+    episode.observations.push_back(copy(block.observations, t));
+    episode.actions.push_back(copy(block.actions, t));
+  }
   for (int k = 0; k < signals; ++k) {
     const float* const row = block.signals.view().row(k);
     episode.signals.emplace_back(row, row + block.simulated);

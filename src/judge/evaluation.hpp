@@ -22,10 +22,12 @@ Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, 
 
 // One episode, step by step.
 struct RecordedEpisode {
-  std::vector<std::vector<double>> states;   // [step], the start included
-  std::vector<std::vector<double>> signals;  // [reward, then each cost][step]
-  int length = 0;                            // steps until the episode's end; the simulation may have gone on
-  bool ended = false;                        // by itself, before its horizon
+  std::vector<std::vector<double>> states;        // [step], the start included
+  std::vector<std::vector<double>> observations;  // [step], in which the policy chose
+  std::vector<std::vector<double>> actions;       // [step]
+  std::vector<std::vector<double>> signals;       // [reward, then each cost][step]
+  int length = 0;                                 // steps until the episode's end; the simulation may have gone on
+  bool ended = false;                             // by itself, before its horizon
   bool diverged = false;
 };
 

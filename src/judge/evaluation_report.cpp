@@ -1,17 +1,13 @@
 #include "cgpo/judge/evaluation_report.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/statistics.hpp"
-#include "cgpo/judge/explain.hpp"
 #include "cgpo/judge/metrics.hpp"
-#include "cgpo/run/run_folder.hpp"
-#include "cgpo/tasks/robots/robot.hpp"
 
 namespace cgpo {
 namespace {
@@ -30,9 +26,10 @@ Json to_json(const Estimate& estimate) {
 const char* verdict_word(Verdict verdict) {
   switch (verdict) {
     case Verdict::kHolds: return "holds";
+    case Verdict::kTooClose: return "too close to call";
     case Verdict::kExceeded: return "exceeded";
-    default: return "too close to call";
   }
+  return "";
 }
 
 std::string verdict_sentence(const CostReport& cost) {
@@ -41,9 +38,10 @@ std::string verdict_sentence(const CostReport& cost) {
   const std::string interval = fmt::format("95 % interval {:.5g} to {:.5g}", cost.estimate.low(), cost.estimate.high());
   switch (cost.verdict()) {
     case Verdict::kHolds: return fmt::format("the limit holds ({})", interval);
+    case Verdict::kTooClose: return fmt::format("too close to the limit to call ({})", interval);
     case Verdict::kExceeded: return fmt::format("the limit is exceeded ({})", interval);
-    default: return fmt::format("too close to the limit to call ({})", interval);
   }
+  return "";
 }
 
 std::string overall_sentence(const EvaluationReport& report) {
@@ -143,96 +141,9 @@ std::string to_text(const EvaluationReport& report) {
   return text;
 }
 
-namespace {
-
-// The run's task on another simulator, or with another time step.
-void change_engine(const EvaluationRequest& request, Configuration& configuration) {
-  if (request.engine.empty() && request.substeps == 0) return;
-  if (!configuration.task_options.values().contains("engine")) {
-    throw UserError("task {} has no choice of engines: it is no robot", configuration.task);
-  }
-  if (!request.engine.empty() && request.engine != configuration.task_options.text("engine")) {
-    configuration.task_options.set("engine", request.engine);
-    configuration.task_options.set("substeps", 0.0);
-    configuration.task_options.set("dt", 0.0);
-  }
-  if (request.substeps > 0) {
-    configuration.task_options.set("substeps", static_cast<double>(request.substeps));
-    configuration.task_options.set("dt", 0.0);
-  }
-  configuration.made = nullptr;
-}
-
-// What differs from the task that the policy was trained on.
-std::string describe_changes(const EvaluationRequest& request) {
-  std::string text;
-  if (!request.engine.empty()) text += " with engine " + request.engine;
-  if (request.substeps > 0) text += fmt::format("{} {} substeps", text.empty() ? " with" : ",", request.substeps);
-  for (const Assignment& assignment : request.task_sets) {
-    text += fmt::format("{} {} = {}", text.empty() ? " with" : ",", assignment.key, format_value(assignment.value));
-  }
-  return text;
-}
-
-}  // namespace
-
-int eval_command(const EvaluationRequest& request) {
-  const RunPaths run = find_run(request.run);
-  Configuration configuration = read_configuration(run.config());
-  const std::filesystem::path path = request.checkpoint == "best" ? run.best() : run.checkpoint();
-  if (std::error_code ignored; request.checkpoint == "best" && !std::filesystem::exists(path, ignored)) {
-    throw UserError("'{}' has no best.safetensors: no policy of that run was feasible", request.run);
-  }
-  const Tensors checkpoint = read_checkpoint(path, configuration);
-
-  change_engine(request, configuration);
-  change_task_options(request.task_sets, configuration);
-  ThreadPool pool(request.threads);
-  const AlgorithmContext context{task_of(configuration), configuration.settings,
-                                 request.seed ? static_cast<std::uint64_t>(*request.seed) : configuration.seed, &pool};
-  const auto begin = std::chrono::steady_clock::now();
-  const auto with_checkpoint = [&](auto&& use) {
-    try {
-      return use();
-    } catch (const UserError& error) {
-      throw UserError("'{}' does not fit its run: {}", path.string(), error.what());
-    }
-  };
-  const Evaluation evaluation =
-      with_checkpoint([&] { return evaluate(context, checkpoint, request.episodes, request.deterministic); });
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const EvaluationReport report = summarise(evaluation, resolve_constraints(*context.task, configuration.settings));
-  std::optional<Explanation> explanation;
-  if (request.explain) {
-    const Robot* const robot = context.task->find_robot();
-    explanation.emplace(Explanation{.task = configuration.task,
-                                    .substeps = robot == nullptr ? 0 : robot->substeps,
-                                    .offered_costs = {},
-                                    .settings = configuration.settings,
-                                    .evaluation = report,
-                                    .diagnosis = with_checkpoint([&] { return diagnose(context, checkpoint); }),
-                                    .history = summarise_log(read_log(run.log()), configuration.settings.radius)});
-    for (const CostSpec& cost : context.task->spec().costs) explanation->offered_costs.push_back(cost.name);
-  }
-
-  if (request.json) {
-    Json result = to_json(report);
-    result["task"] = configuration.task;
-    result["seed"] = context.seed;
-    result["checkpoint"] = path.string();
-    result["deterministic"] = request.deterministic;
-    if (!request.engine.empty()) result["engine"] = request.engine;
-    for (const Assignment& assignment : request.task_sets) result["changed"].push_back(assignment.key);
-    if (explanation) result["explanation"] = to_json(*explanation, find_causes(*explanation));
-    fmt::print("{}\n", result.dump());
-    return 0;
-  }
-  fmt::print("{} on {}{}, {} policy{}, {:.1f} s\n", configuration.algorithm, configuration.task,
-             describe_changes(request), request.checkpoint == "best" ? "best feasible" : "last",
-             request.deterministic ? ", without noise" : "", seconds);
-  fmt::print("{}", to_text(report));
-  if (explanation) fmt::print("\n{}", to_text(*explanation, find_causes(*explanation)));
-  return 0;
+EvaluationReport judge(const AlgorithmContext& context, const Tensors& checkpoint, int episodes, bool deterministic) {
+  return summarise(evaluate(context, checkpoint, episodes, deterministic),
+                   resolve_constraints(*context.task, context.settings));
 }
 
 }  // namespace cgpo

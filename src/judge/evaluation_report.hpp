@@ -1,13 +1,10 @@
 // What an evaluation says: return and costs with their uncertainty, and whether the limits hold.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cgpo/base/json.hpp"
-#include "cgpo/config/value.hpp"
 #include "cgpo/judge/evaluation.hpp"
 #include "cgpo/updates/spread.hpp"
 
@@ -48,26 +45,13 @@ struct EvaluationReport {
 
 EvaluationReport summarise(const Evaluation& evaluation, const Constraints& constraints);
 
+// Evaluates the policy in a checkpoint, as in evaluation.hpp, and sums it up.
+EvaluationReport judge(const AlgorithmContext& context, const Tensors& checkpoint, int episodes, bool deterministic);
+
 const char* verdict_word(Verdict verdict);
 std::string verdict_sentence(const CostReport& cost);
 std::string overall_sentence(const EvaluationReport& report);
 Json to_json(const EvaluationReport& report);
 std::string to_text(const EvaluationReport& report);  // several lines
-
-struct EvaluationRequest {
-  std::string run;
-  int episodes = 4096;
-  std::string checkpoint = "last";  // or "best"
-  bool deterministic = false;
-  std::optional<std::int64_t> seed;  // the run's own unless given
-  std::string engine;                // own or mujoco, whatever the run was trained on; empty: the run's own
-  int substeps = 0;  // physics steps of an environment step; 0: the run's, or the other engine's standard
-  std::vector<Assignment> task_sets = {};  // options of the task that differ from the run's
-  bool explain = false;                    // also say what looks wrong
-  int threads = 1;
-  bool json = false;
-};
-
-int eval_command(const EvaluationRequest& request);
 
 }  // namespace cgpo

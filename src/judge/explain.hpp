@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cgpo/judge/evaluation_report.hpp"
+#include "cgpo/judge/evaluate_policy.hpp"
 #include "cgpo/run/run_log.hpp"
 #include "cgpo/studies/diagnosis.hpp"
 
@@ -59,6 +59,9 @@ struct Explanation {
   Diagnosis diagnosis;
   RunHistory history;
 };
+
+// Of a policy that was evaluated with these options.
+Explanation explain(const TrainedPolicy& policy, const EvaluationOptions& options, const EvaluationReport& report);
 
 struct Finding {
   std::string cause;    // a short fixed name, for programs

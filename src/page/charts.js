@@ -26,28 +26,20 @@ function allCosts(groups) {
   return [...costs].map(([name, limits]) => ({ name, limits: [...limits] }));
 }
 
+// The charts that the data names, each with its lines.
 function chartDefinitions(groups) {
   const costs = allCosts(groups);
-  const signals = ['return', ...costs.map(cost => cost.name)];
-  const each = kind => signals.map(signal => ({ name: `${kind}/${signal}`, label: signal }));
-  return [
-    { id: 'return', title: 'Return', series: [{ name: 'return', label: 'return' }] },
-    ...costs.map(cost => ({
-      id: `cost/${cost.name}`, title: `Cost: ${cost.name}`, series: [{ name: `cost/${cost.name}`, label: cost.name }], limits: cost.limits,
+  const lines = (chart, names) => names.map(name => ({ name: `${chart.id}/${name}`, label: name }));
+  const names = costs.map(cost => cost.name);
+  const make = {
+    one: chart => [{ ...chart, series: [{ name: chart.id, label: chart.id }] }],
+    cost: chart => [{ ...chart, series: lines(chart, names) }],
+    signal: chart => [{ ...chart, series: lines(chart, ['return', ...names]) }],
+    chart: chart => costs.map(cost => ({
+      ...chart, id: `${chart.id}/${cost.name}`, title: `${chart.title}: ${cost.name}`, series: lines(chart, [cost.name]), limits: cost.limits,
     })),
-    {
-      id: 'violation', title: 'Share of episodes over the limit', percent: true,
-      series: costs.map(cost => ({ name: `violation/${cost.name}`, label: cost.name })),
-    },
-    { id: 'radius', title: 'Radius and case of the update', log: true, cases: true, series: [{ name: 'radius', label: 'radius' }] },
-    { id: 'gradient', title: 'Gradient norms', log: true, series: each('gradient') },
-    { id: 'critic', title: 'Critic error (mean square)', log: true, series: each('critic') },
-    { id: 'explained', title: 'Share of variance the critics explain', series: each('explained') },
-    { id: 'length', title: 'Episode length (steps)', series: [{ name: 'length', label: 'length' }] },
-    { id: 'kl', title: 'KL divergence of the update', log: true, series: [{ name: 'kl', label: 'kl' }] },
-    { id: 'contact', title: 'Share of steps with contact', percent: true, series: [{ name: 'contact', label: 'contact' }] },
-    { id: 'diverged', title: 'Diverged episodes', series: [{ name: 'diverged', label: 'diverged' }], onlyIfAny: true },
-  ];
+  };
+  return DATA.charts.flatMap(chart => make[chart.lines](chart));
 }
 
 function isShown(definition, groups) {

@@ -5,9 +5,9 @@
 #include "cgpo/algorithms/model_based.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/text.hpp"
-#include "cgpo/campaign/finished_run.hpp"
 #include "cgpo/judge/metrics.hpp"
 #include "cgpo/reproduce/parts.hpp"
+#include "cgpo/run/trained_policy.hpp"
 
 namespace cgpo {
 namespace {
@@ -67,8 +67,8 @@ Json measure_errors(const ReproduceContext& context, const WorldTask& task, cons
       failed = true;
       continue;
     }
-    const FinishedRun run = read_finished_run(compared.folder);
-    const HorizonErrors found = measure_horizon(context_of(run.configuration, *context.pool), run.checkpoint,
+    const TrainedPolicy policy = TrainedPolicy::load(compared.folder);
+    const HorizonErrors found = measure_horizon(context_of(policy.configuration(), *context.pool), policy.checkpoint(),
                                                 context.quick ? 64 : 256, kHorizon);
     Json curve;
     curve["seed"] = compared.seed;

@@ -102,8 +102,7 @@ Json evaluation_json(const ReportedRun& run, const PageOptions& options, ThreadP
   const AlgorithmContext context{task_of(run.configuration), run.configuration.settings,
                                  options.seed ? static_cast<std::uint64_t>(*options.seed) : run.configuration.seed,
                                  &pool};
-  const EvaluationReport report = summarise(evaluate(context, checkpoint, options.episodes, /*deterministic=*/false),
-                                            resolve_constraints(*context.task, run.configuration.settings));
+  const EvaluationReport report = judge(context, checkpoint, options.episodes, /*deterministic=*/false);
   Json result = to_json(report);
   result["sentence"] = overall_sentence(report);
   for (std::size_t i = 0; i < report.costs.size(); ++i) {
@@ -209,19 +208,6 @@ std::string title_of(const Json& data) {
   return fmt::format("{}: {}", data.at("task").get<std::string>(), data.at("heading").get<std::string>());
 }
 
-Json summary_json(const Json& data, const fs::path& out, std::size_t bytes) {
-  Json summary;
-  summary["out"] = out.string();
-  summary["bytes"] = bytes;
-  summary["task"] = data.at("task");
-  summary["groups"] = Json::array();
-  for (const Json& group : data.at("groups")) {
-    summary["groups"].push_back({{"label", group.at("label")}, {"runs", group.at("runs")}});
-  }
-  summary["runs"] = data.at("runs");
-  return summary;
-}
-
 }  // namespace
 
 ReportedRun read_run(const fs::path& folder) {
@@ -231,6 +217,14 @@ ReportedRun read_run(const fs::path& folder) {
   run.log = read_log(run.paths.log());
   add_notes(run);
   return run;
+}
+
+std::vector<ReportedRun> read_runs(const std::vector<std::string>& names) {
+  std::vector<ReportedRun> runs;
+  for (const fs::path& folder : run_folders(names)) runs.push_back(read_run(folder));
+  if (runs.empty()) throw UserError("there is no run in '{}'", names.front());
+  check_together(runs);
+  return runs;
 }
 
 std::vector<RunGroup> group_runs(const std::vector<ReportedRun>& runs) {
@@ -269,6 +263,7 @@ Json page_data(const std::vector<ReportedRun>& runs, const PageOptions& options,
   data["live"] = options.live;
   data["curves"] = options.curves;
   data["episodes"] = options.episodes;
+  data["charts"] = charts_json();
   data["groups"] = Json::array();
   for (const RunGroup& group : groups) data["groups"].push_back(group_json(runs, group));
   data["runs"] = Json::array();
@@ -299,39 +294,6 @@ std::string page_from(const Json& data) {
   const bool robot = data.value("live", false) || std::any_of(runs.begin(), runs.end(), has_robot);
   // Names need not be UTF-8; JSON is.
   return make_page(title_of(data), data.dump(-1, ' ', false, Json::error_handler_t::replace), robot);
-}
-
-int report_command(const ReportRequest& request) {
-  std::vector<ReportedRun> runs;
-  for (const fs::path& folder : run_folders(request.runs)) runs.push_back(read_run(folder));
-  if (runs.empty()) throw UserError("there is no run in '{}'", request.runs.front());
-  check_together(runs);
-  const fs::path out = request.out        ? fs::path(*request.out)
-                       : runs.size() == 1 ? runs.front().paths.folder / "report.html"
-                                          : fs::path("report.html");
-  ThreadPool pool(request.threads);
-  if (request.options.episodes > 0) {
-    fmt::print(stderr, "evaluating {} polic{} on {} episodes each …\n", runs.size(), runs.size() == 1 ? "y" : "ies",
-               request.options.episodes);
-  }
-  const Json data = page_data(runs, request.options, pool);
-  const std::string page = page_from(data);
-  write_file_atomically(out, page);
-  if (request.json) {
-    Json summary = summary_json(data, out, page.size());
-    for (Json& run : summary["runs"]) run.erase("replay");
-    fmt::print("{}\n", summary.dump(-1, ' ', false, Json::error_handler_t::replace));
-    return 0;
-  }
-  for (const Json& run : data.at("runs")) {
-    if (!run.contains("evaluation")) continue;
-    const Json& evaluation = run.at("evaluation");
-    fmt::print("{}: {}\n", run.at("folder").get<std::string>(),
-               evaluation.value(evaluation.contains("problem") ? "problem" : "sentence", ""));
-  }
-  fmt::print("report  {} ({:.1f} MiB; opens in any browser, without a network)\n", out.string(),
-             static_cast<double>(page.size()) / (1024.0 * 1024.0));
-  return 0;
 }
 
 }  // namespace cgpo

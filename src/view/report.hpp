@@ -25,6 +25,9 @@ struct ReportedRun {
 // Throws UserError if there is no run at this place.
 ReportedRun read_run(const std::filesystem::path& folder);
 
+// Those of one page; the folder of a comparison stands for its runs. Throws UserError if they are not of one task.
+std::vector<ReportedRun> read_runs(const std::vector<std::string>& names);
+
 // Runs that differ in nothing but the seed.
 struct RunGroup {
   std::string label;
@@ -44,15 +47,5 @@ struct PageOptions {
 // All that the page shows.
 Json page_data(const std::vector<ReportedRun>& runs, const PageOptions& options, ThreadPool& pool);
 std::string page_from(const Json& data);
-
-struct ReportRequest {
-  std::vector<std::string> runs;
-  std::optional<std::string> out;
-  PageOptions options;
-  int threads = 1;
-  bool json = false;
-};
-
-int report_command(const ReportRequest& request);
 
 }  // namespace cgpo

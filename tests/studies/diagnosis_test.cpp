@@ -9,6 +9,7 @@
 #include "cgpo/tasks/registry.hpp"
 #include "cgpo/tasks/robots/robot.hpp"
 #include "cgpo/updates/actor_critic.hpp"
+#include "cgpo/updates/spread.hpp"
 
 namespace cgpo {
 namespace {

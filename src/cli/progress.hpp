@@ -1,4 +1,5 @@
-// What a person sees while a run trains: one line that changes on a terminal, plain lines elsewhere.
+// Private to this folder: what a person sees while a run trains, one line that changes on a terminal, plain lines
+// elsewhere.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "cgpo/cli/listings.hpp"
+// `cgpo tasks` and `cgpo algorithms`: what there is.
 
 #include <fmt/format.h>
 #include <string>
@@ -7,6 +7,7 @@
 #include "cgpo/algorithms/registry.hpp"
 #include "cgpo/base/json.hpp"
 #include "cgpo/base/table.hpp"
+#include "cgpo/cli/commands.hpp"
 #include "cgpo/config/configuration.hpp"
 #include "cgpo/config/defaults.hpp"
 #include "cgpo/config/value.hpp"
@@ -88,9 +89,7 @@ std::string describe_unconstrained(const TaskSpec& spec) {
   return text;
 }
 
-}  // namespace
-
-int tasks_command(bool json) {
+int list_tasks(bool json) {
   if (json) {
     Json result;
     result["tasks"] = Json::array();
@@ -126,7 +125,7 @@ int tasks_command(bool json) {
   return 0;
 }
 
-int algorithms_command(bool json) {
+int list_algorithms(bool json) {
   if (json) {
     Json result;
     result["algorithms"] = Json::array();
@@ -152,5 +151,16 @@ int algorithms_command(bool json) {
   fmt::print("{}", notes);
   return 0;
 }
+
+// Both take nothing but --json.
+Command make_listing(int (*list)(bool json)) {
+  const auto json = std::make_shared<bool>(false);
+  return {{json_flag(*json)}, [list, json](const Given&) { return list(*json); }};
+}
+
+}  // namespace
+
+Command make_tasks_command() { return make_listing(list_tasks); }
+Command make_algorithms_command() { return make_listing(list_algorithms); }
 
 }  // namespace cgpo

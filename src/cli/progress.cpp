@@ -1,4 +1,4 @@
-#include "cgpo/run/progress.hpp"
+#include "cgpo/cli/progress.hpp"
 
 #include <algorithm>
 #include <cmath>

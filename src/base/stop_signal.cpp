@@ -1,6 +1,4 @@
-#include "cgpo/run/stop_signal.hpp"
-
-#include <csignal>
+#include "cgpo/base/stop_signal.hpp"
 
 namespace cgpo {
 namespace {
@@ -16,13 +14,13 @@ StopSignal::StopSignal() {
   action.sa_handler = [](int signal) { caught = signal; };
   // One-shot, so that the second signal is the system's; restarting, so that no write is cut short by the first.
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, &interrupt_before_);
+  sigaction(SIGTERM, &action, &terminate_before_);
 }
 
 StopSignal::~StopSignal() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  sigaction(SIGINT, &interrupt_before_, nullptr);
+  sigaction(SIGTERM, &terminate_before_, nullptr);
 }
 
 const std::atomic<int>& StopSignal::flag() { return caught; }

@@ -1,4 +1,4 @@
-#include "cgpo/run/training.hpp"
+#include "cgpo/run/run.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include "cgpo/updates/report.hpp"
 
 #include "fake_algorithm.hpp"
+#include "same_run.hpp"
 #include "scratch_folder.hpp"
 
 namespace cgpo {
@@ -21,7 +22,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 const std::vector<Measured> kScript = {{9.0, 9.0},  {1.0, 7.0},  {5.0, 8.1}, {2.0, 8.0},
                                        {99.0, 9.0}, {kNan, 1.0}, {1.5, 0.0}, {2.0, 1.0}};
 
-class TrainingTest : public ::testing::Test {
+class RunTest : public ::testing::Test {
  protected:
   Configuration configuration(int iterations) const {
     ConfigurationRequest request;
@@ -30,46 +31,32 @@ class TrainingTest : public ::testing::Test {
     return resolve_configuration(request);
   }
 
-  // Starts or continues the run called `name`; stops after `stop_after` iterations, as if by a signal.
+  // Starts or continues the run called `name`; stops after `stop_after` iterations.
   TrainingResult train(const std::string& name, int iterations, bool resume = false, int stop_after = 1000) {
-    const RunFolder folder(scratch_ / name, resume ? FolderMode::kResume : FolderMode::kNew);
     auto algorithm = std::make_unique<FakeAlgorithm>(kScript);
-    std::atomic<int> stop{0};
-    algorithm->after_iteration = [&](int iteration) { stop = iteration + 1 >= stop_after ? 15 : 0; };
-    const Configuration wanted = configuration(iterations);
-    if (!resume) folder.begin(wanted);
-    Training training = resume ? Training::resume(std::move(algorithm), wanted, folder)
-                               : Training::start(std::move(algorithm), wanted, folder);
-    std::FILE* nowhere = std::fopen("/dev/null", "w");
-    Progress progress(nowhere, false, iterations);
-    TrainingResult result = training.run(progress, stop);
-    std::fclose(nowhere);
-    return result;
+    bool stop = false;
+    algorithm->after_iteration = [&](int iteration) { stop = iteration + 1 >= stop_after; };
+    RunParts parts = make_parts(name, iterations, resume ? FolderMode::kResume : FolderMode::kNew);
+    parts.algorithm = std::move(algorithm);
+    cgpo::Run run = resume ? cgpo::Run::resume(std::move(parts)) : cgpo::Run::start(std::move(parts));
+    return run.train({}, [&] { return stop; });
   }
 
-  std::string log_without_seconds(const std::string& name) const {
-    std::istringstream text(read_file(RunPaths{scratch_ / name}.log()));
-    std::string result;
-    for (std::string line; std::getline(text, line);) {
-      Json entry = Json::parse(line);
-      entry.erase("seconds");
-      result += entry.dump() + "\n";
-    }
-    return result;
+  RunParts make_parts(const std::string& name, int iterations, FolderMode mode) const {
+    RunParts parts;
+    parts.configuration = configuration(iterations);
+    parts.folder = std::make_unique<RunFolder>(scratch_ / name, mode);
+    return parts;
   }
 
   void expect_same_run(const std::string& a, const std::string& b) const {
-    const RunPaths left{scratch_ / a};
-    const RunPaths right{scratch_ / b};
-    EXPECT_EQ(read_file(left.checkpoint()), read_file(right.checkpoint()));
-    EXPECT_EQ(read_file(left.best()), read_file(right.best()));
-    EXPECT_EQ(log_without_seconds(a), log_without_seconds(b));
+    cgpo::expect_same_run(scratch_ / a, scratch_ / b);
   }
 
   ScratchFolder scratch_;
 };
 
-TEST_F(TrainingTest, WritesALineAnIteration) {
+TEST_F(RunTest, WritesALineAnIteration) {
   const TrainingResult result = train("run", 8);
   EXPECT_TRUE(result.finished);
   EXPECT_EQ(result.iterations, 8);
@@ -78,7 +65,7 @@ TEST_F(TrainingTest, WritesALineAnIteration) {
   EXPECT_EQ(cut_lines(RunPaths{scratch_ / "run"}.timing(), 100).count, 8);
 }
 
-TEST_F(TrainingTest, KeepsSnapshotsAlsoWhenInterrupted) {
+TEST_F(RunTest, KeepsSnapshotsAlsoWhenInterrupted) {
   train("whole", 8);
   train("cut", 8, false, 3);
   train("cut", 8, true);
@@ -92,7 +79,7 @@ TEST_F(TrainingTest, KeepsSnapshotsAlsoWhenInterrupted) {
   }
 }
 
-TEST_F(TrainingTest, BestHoldsThePolicyThatWasMeasured) {
+TEST_F(RunTest, BestHoldsThePolicyThatWasMeasured) {
   train("run", 8);
   const Tensors best = read_tensors(RunPaths{scratch_ / "run"}.best());
   // Iteration 3 measured the state that three updates had made; 2.0 again in iteration 7 is not better.
@@ -104,12 +91,12 @@ TEST_F(TrainingTest, BestHoldsThePolicyThatWasMeasured) {
   EXPECT_EQ(best.metadata.at("costs"), "8");
 }
 
-TEST_F(TrainingTest, WithoutAFeasiblePolicyThereIsNoBest) {
+TEST_F(RunTest, WithoutAFeasiblePolicyThereIsNoBest) {
   train("run", 1);
   EXPECT_FALSE(fs::exists(RunPaths{scratch_ / "run"}.best()));
 }
 
-TEST_F(TrainingTest, InterruptedAnywhereItContinuesBitForBit) {
+TEST_F(RunTest, InterruptedAnywhereItContinuesBitForBit) {
   train("whole", 8);
   for (int cut = 1; cut < 8; ++cut) {
     const std::string name = "cut" + std::to_string(cut);
@@ -122,7 +109,7 @@ TEST_F(TrainingTest, InterruptedAnywhereItContinuesBitForBit) {
 }
 
 // A crash between log and checkpoint, a torn line, and a best policy that is newer than the checkpoint.
-TEST_F(TrainingTest, CrashBetweenFilesIsMended) {
+TEST_F(RunTest, CrashBetweenFilesIsMended) {
   train("whole", 8);
   train("crashed", 8, false, 3);
   const RunPaths paths{scratch_ / "crashed"};
@@ -134,7 +121,7 @@ TEST_F(TrainingTest, CrashBetweenFilesIsMended) {
   expect_same_run("whole", "crashed");
 }
 
-TEST_F(TrainingTest, SecondsGoOnAcrossSessions) {
+TEST_F(RunTest, SecondsGoOnAcrossSessions) {
   train("run", 8, false, 3);
   const RunPaths paths{scratch_ / "run"};
   std::string log = read_file(paths.log());
@@ -144,7 +131,7 @@ TEST_F(TrainingTest, SecondsGoOnAcrossSessions) {
   EXPECT_GE(train("run", 8, true).last->seconds, 1000.0);
 }
 
-TEST_F(TrainingTest, FinishedRunIsLeftAlone) {
+TEST_F(RunTest, FinishedRunIsLeftAlone) {
   train("run", 8);
   const RunPaths paths{scratch_ / "run"};
   std::map<fs::path, fs::file_time_type> before;
@@ -156,31 +143,32 @@ TEST_F(TrainingTest, FinishedRunIsLeftAlone) {
   for (const auto& [path, time] : before) EXPECT_EQ(fs::last_write_time(path), time) << path;
 }
 
-TEST_F(TrainingTest, MoreIterationsContinueAFinishedRun) {
+TEST_F(RunTest, MoreIterationsContinueAFinishedRun) {
   train("whole", 8);
   train("run", 5);
   train("run", 8, true);
   expect_same_run("whole", "run");
 }
 
-TEST_F(TrainingTest, LogIsNotCutBeforeTheRunGoesOn) {
+TEST_F(RunTest, LogIsNotCutBeforeTheRunGoesOn) {
   train("run", 8, false, 5);
   const RunPaths paths{scratch_ / "run"};
   write_file_atomically(paths.log(), read_file(paths.log()) + "torn");
   {
-    const RunFolder folder(paths.folder, FolderMode::kResume);
-    Training::resume(std::make_unique<FakeAlgorithm>(kScript), configuration(8), folder);
+    RunParts parts = make_parts("run", 8, FolderMode::kResume);
+    parts.algorithm = std::make_unique<FakeAlgorithm>(kScript);
+    cgpo::Run::resume(std::move(parts));
   }
   EXPECT_TRUE(read_file(paths.log()).ends_with("torn"));
 }
 
-TEST_F(TrainingTest, ShortenedLogIsRefused) {
+TEST_F(RunTest, ShortenedLogIsRefused) {
   train("run", 8, false, 5);
   write_file_atomically(RunPaths{scratch_ / "run"}.log(), "");
   EXPECT_THROW(train("run", 8, true), UserError);
 }
 
-TEST_F(TrainingTest, WarmStartTakesTheBestPolicy) {
+TEST_F(RunTest, WarmStartTakesTheBestPolicy) {
   train("teacher", 8);
   Configuration student = configuration(8);
   student.init = (scratch_ / "teacher").string();

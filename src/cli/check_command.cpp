@@ -1,0 +1,58 @@
+// `cgpo check`: a task's derivatives beside central differences.
+#include <fmt/format.h>
+
+#include "cgpo/base/json.hpp"
+#include "cgpo/cli/commands.hpp"
+#include "cgpo/config/configuration.hpp"
+#include "cgpo/studies/derivative_check.hpp"
+
+namespace cgpo {
+namespace {
+
+struct CheckRequest {
+  std::string task;
+  int states = 32;
+  int window = 10;
+  std::int64_t seed = 0;
+  std::vector<std::string> sets;
+  bool json = false;
+};
+
+int check_task(const CheckRequest& request) {
+  ConfigurationRequest wanted;
+  if (!request.task.empty()) wanted.task = request.task;
+  for (const std::string& text : request.sets) wanted.sets.push_back(parse_assignment(text));
+  const std::shared_ptr<const Task> task = task_of(resolve_configuration(wanted));
+  const DerivativeCheck check =
+      check_derivatives(task, request.states, request.window, static_cast<std::uint64_t>(request.seed));
+  const bool agree = check.max_relative_error <= kDerivativeTolerance;
+  if (request.json) {
+    Json result;
+    result["task"] = task->spec().name;
+    result["max_relative_error"] = check.max_relative_error;
+    result["states"] = check.states;
+    result["window"] = check.window;
+    fmt::print("{}\n", result.dump());
+  } else {
+    fmt::print("{}: derivatives and central differences {} on {} windows of {} steps; largest relative error {:.2e}\n",
+               task->spec().name, agree ? "agree" : "DO NOT agree", check.states, check.window,
+               check.max_relative_error);
+  }
+  return agree ? 0 : 1;
+}
+
+}  // namespace
+
+Command make_check_command() {
+  const auto owned = std::make_shared<CheckRequest>();
+  CheckRequest& request = *owned;
+  return {{{"TASK", Text{&request.task}, listed_by("tasks")},
+           {"--states", whole(request.states, 1, 1'000'000), "random states to start from (32)"},
+           {"--window", whole(request.window, 1, 1'000'000), "steps from each of them (10)"},
+           {"--seed", seed(request.seed), "of the random states and actions (0)"},
+           sets_flag(request.sets),
+           json_flag(request.json)},
+          [owned](const Given&) { return check_task(*owned); }};
+}
+
+}  // namespace cgpo

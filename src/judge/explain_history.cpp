@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "cgpo/judge/explain.hpp"
+#include "cgpo/updates/report.hpp"
+
+namespace cgpo {
+namespace {
+
+constexpr std::size_t kReturnsOfLast = 5;  // iterations whose mean return is the recent one
+constexpr int kRecentAtLeast = 20;
+
+Delivery deliver(const std::vector<LogEntry>& log, std::size_t begin, std::size_t k) {
+  Delivery result;
+  double products = 0.0;
+  double squares = 0.0;
+  double noise = 0.0;
+  double sizes = 0.0;
+  for (std::size_t i = begin; i < log.size(); ++i) {
+    const IterationReport& report = log[i].report;
+    if (k >= report.change_predicted.size() || k >= report.change_realised.size() || k >= report.change_se.size())
+      continue;
+    const double predicted = report.change_predicted[k];
+    const double realised = report.change_realised[k];
+    if (!std::isfinite(predicted) || !std::isfinite(realised) || !std::isfinite(report.change_se[k])) continue;
+    products += predicted * realised;
+    squares += predicted * predicted;
+    noise += std::pow(predicted * report.change_se[k], 2);
+    sizes += std::abs(predicted);
+    ++result.updates;
+  }
+  if (!(squares > 0.0)) return {};
+  result.share = products / squares;
+  result.se = std::sqrt(noise) / squares;
+  result.predicted = sizes / result.updates;
+  return result;
+}
+
+}  // namespace
+
+RunHistory summarise_log(const std::vector<LogEntry>& log, const RadiusSettings& radius) {
+  RunHistory history;
+  history.iterations = static_cast<int>(log.size());
+  history.recent = std::min(history.iterations, std::max(kRecentAtLeast, history.iterations / 4));
+  if (log.empty()) return history;
+  const std::size_t begin = log.size() - static_cast<std::size_t>(history.recent);
+  const double share = 1.0 / history.recent;
+  constexpr double kRounding = 1e-9;
+  history.trust_region = std::any_of(log.begin() + static_cast<std::ptrdiff_t>(begin), log.end(),
+                                     [](const LogEntry& entry) { return entry.report.radius.has_value(); });
+  for (std::size_t i = begin; i < log.size(); ++i) {
+    const IterationReport& report = log[i].report;
+    if (report.world) {
+      if (!history.model) history.model.emplace();
+      history.model->step += share * report.world->state_error;
+      history.model->window += share * report.world->window_error;
+    }
+    if (report.radius && *report.radius <= radius.lower * (1.0 + kRounding)) history.at_lower += share;
+    if (report.radius && *report.radius >= radius.upper * (1.0 - kRounding)) history.at_upper += share;
+    if (report.update_case == "refused") history.refused += share;
+    if (report.update_case == "retreat") history.retreated += share;
+    if (!report.warning.empty()) {
+      ++history.warnings;
+      history.last_warning = report.warning;
+    }
+  }
+  std::size_t signals = 0;
+  for (const LogEntry& entry : log) signals = std::max(signals, entry.report.change_predicted.size());
+  for (std::size_t k = 0; k < signals; ++k) history.deliveries.push_back(deliver(log, begin, k));
+
+  double lowest = std::numeric_limits<double>::infinity();
+  double highest = -lowest;
+  for (const LogEntry& entry : log) {
+    const IterationReport& report = entry.report;
+    if (!std::isfinite(report.return_mean)) continue;
+    lowest = std::min(lowest, report.return_mean);
+    highest = std::max(highest, report.return_mean);
+    if (is_feasible(report) && !(history.best_return && report.return_mean <= *history.best_return)) {
+      history.best_return = report.return_mean;
+      history.best_iteration = report.iteration;
+    }
+  }
+  history.return_range = std::max(highest - lowest, 0.0);
+  const std::size_t last = std::min(log.size(), kReturnsOfLast);
+  for (std::size_t i = log.size() - last; i < log.size(); ++i)
+    history.recent_return += log[i].report.return_mean / static_cast<double>(last);
+  return history;
+}
+
+}  // namespace cgpo

@@ -1,0 +1,68 @@
+#include "cgpo/run/open_run.hpp"
+
+#include <fmt/ranges.h>
+#include <utility>
+
+#include "cgpo/algorithms/registry.hpp"
+#include "cgpo/base/file.hpp"
+
+namespace cgpo {
+namespace {
+
+std::unique_ptr<Algorithm> make_algorithm(const Configuration& configuration, ThreadPool& pool) {
+  return find_algorithm(configuration.algorithm).make(context_of(configuration, pool));
+}
+
+// Whether the folder's file must be written again. Reading it back makes its task, so that is left out if the words are
+// the same.
+bool changes_configuration(const RunPaths& paths, const Configuration& configuration) {
+  if (read_file(paths.config()) == write_configuration(configuration)) return false;
+  const Configuration stored = read_configuration(paths.config(), configuration);
+  check_continues(stored, configuration, paths.config());
+  return !differences(stored, configuration).empty();
+}
+
+// All that can be refused is refused before anything is written.
+Run start(RunParts parts, const RunOptions& options, const std::filesystem::path& path) {
+  const Configuration& configuration = parts.configuration;
+  RunFolder::check_usable(path, options.mode);
+  const TaskSpec& spec = configuration.made->spec();
+  if (!spec.unsupported.empty() && !options.allow_unsupported) throw UnsupportedElements(spec.name, spec.unsupported);
+  parts.algorithm = make_algorithm(configuration, *parts.pool);
+  if (!configuration.init.empty()) start_from(*parts.algorithm, configuration);
+  parts.folder = std::make_unique<RunFolder>(path, options.mode);
+  return Run::start(std::move(parts));
+}
+
+Run resume(RunParts parts, const std::filesystem::path& path) {
+  parts.folder = std::make_unique<RunFolder>(path, FolderMode::kResume);
+  const RunFolder& folder = *parts.folder;
+  const bool changed = changes_configuration(folder.paths(), parts.configuration);
+  parts.algorithm = make_algorithm(parts.configuration, *parts.pool);
+  Run run = Run::resume(std::move(parts));
+  const int iterations = run.configuration().settings.iterations;
+  if (iterations < run.iteration()) {
+    throw UserError("iterations cannot become {}: '{}' has done {} already", iterations, path.string(),
+                    run.iteration());
+  }
+  if (changed) folder.write_configuration(run.configuration());
+  return run;
+}
+
+}  // namespace
+
+UnsupportedElements::UnsupportedElements(std::string task, std::vector<std::string> elements)
+    : UserError("task {}: the own engine does not support {}", task, fmt::join(elements, "; ")),
+      task_(std::move(task)),
+      elements_(std::move(elements)) {}
+
+Run open_run(Configuration configuration, const RunOptions& options) {
+  configuration.made = task_of(configuration);
+  const std::filesystem::path path = options.folder.empty() ? default_folder(configuration) : options.folder;
+  RunParts parts;
+  parts.configuration = std::move(configuration);
+  parts.pool = std::make_unique<ThreadPool>(options.threads);
+  return options.mode == FolderMode::kResume ? resume(std::move(parts), path) : start(std::move(parts), options, path);
+}
+
+}  // namespace cgpo

@@ -1,0 +1,40 @@
+// A run as a program uses it: open, train, ask. Nothing here prints, handles signals or looks at global state, so a
+// process may have several runs, one after another or side by side.
+//
+//   Run run = open_run(resolve_configuration({.task = "function"}), {.folder = "runs/mine"});
+//   run.train([](const LogEntry& entry, double) { … });
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cgpo/run/run.hpp"
+
+namespace cgpo {
+
+struct RunOptions {
+  std::filesystem::path folder = {};  // empty: default_folder()
+  FolderMode mode = FolderMode::kNew;
+  bool allow_unsupported = false;  // train a robot without those of its elements that the own engine does not know
+  int threads = 1;                 // results do not depend on it
+};
+
+// A robot has elements that the own engine does not know: it is trained without them only when told so, never silently.
+class UnsupportedElements : public UserError {
+ public:
+  UnsupportedElements(std::string task, std::vector<std::string> elements);
+  const std::string& task() const { return task_; }
+  const std::vector<std::string>& elements() const { return elements_; }
+
+ private:
+  std::string task_;
+  std::vector<std::string> elements_;
+};
+
+// A new run, or with FolderMode::kResume the one in the folder, whose configuration must be the same but for
+// `iterations`. All that can be refused is refused before anything is written. Throws UserError, among them
+// UnsupportedElements.
+Run open_run(Configuration configuration, const RunOptions& options = {});
+
+}  // namespace cgpo

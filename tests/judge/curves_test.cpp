@@ -1,0 +1,47 @@
+#include "cgpo/judge/curves.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cgpo {
+namespace {
+
+std::string words(const Json& chart) {
+  std::string text = chart.at("id").get<std::string>() + " " + chart.at("lines").get<std::string>();
+  for (const char* flag : {"log", "percent", "cases", "onlyIfAny"}) {
+    if (chart.at(flag).get<bool>()) text += std::string(" ") + flag;
+  }
+  return text;
+}
+
+// The page shows them in this order, whatever that of the log is.
+TEST(Charts, AreThoseOfThePage) {
+  std::vector<std::string> charts;
+  for (const Json& chart : charts_json()) charts.push_back(words(chart));
+  EXPECT_EQ(charts,
+            (std::vector<std::string>{"return one", "cost chart", "violation cost percent", "radius one log cases",
+                                      "gradient signal log", "critic signal log", "explained signal", "length one",
+                                      "kl one log", "contact one percent", "diverged one onlyIfAny"}));
+}
+
+TEST(Charts, CurvesHaveTheirNames) {
+  LogEntry entry;
+  IterationReport& report = entry.report;
+  report.costs = {1.0, 2.0};
+  report.costs_se = {0.5, 1.0};
+  report.violation_rates = {0.1, 0.2};
+  report.gradient_norms = {3.0, 4.0, 5.0};
+  report.contact_share = 0.25;
+  const std::vector<std::vector<LogEntry>> logs = {{entry}};
+  const Json series = curves_json(logs, {"speed", "energy"}).at("series");
+  EXPECT_EQ(series.at("cost/energy").at("mean"), Json::array({2.0}));
+  EXPECT_EQ(series.at("cost/energy").at("half"), Json::array({1.96}));
+  EXPECT_EQ(series.at("violation/speed").at("mean"), Json::array({0.1}));
+  EXPECT_FALSE(series.at("violation/speed").contains("half"));
+  EXPECT_EQ(series.at("gradient/return").at("mean"), Json::array({3.0}));
+  EXPECT_EQ(series.at("gradient/energy").at("mean"), Json::array({5.0}));
+  EXPECT_EQ(series.at("contact").at("mean"), Json::array({0.25}));
+  EXPECT_FALSE(series.contains("explained/return"));
+}
+
+}  // namespace
+}  // namespace cgpo
