@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "cgpo/base/numbers.hpp"
+
 namespace cgpo {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double number_of(const Json& value) { return value.is_number() ? value.get<double>() : kNan; }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/base/text.hpp"
 
 namespace cgpo {
@@ -156,7 +157,6 @@ Value read(const LimitsField& field, const Settings& settings) { return list_of(
 }  // namespace
 
 std::string Range::words() const {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (low == -kInfinity && high == kInfinity) return "";
   if (low == -kInfinity) return fmt::format("{} {}", high_open ? "below" : "at most", high);
   if (high == kInfinity) return fmt::format("{} {}", low_open ? "above" : "at least", low);

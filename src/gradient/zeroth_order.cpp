@@ -5,7 +5,7 @@
 namespace cgpo {
 namespace {
 
-constexpr int kSegment = 16;
+constexpr int kStepsAtOnce = 16;
 
 }  // namespace
 
@@ -14,7 +14,7 @@ ZerothOrderGradient<Real>::ZerothOrderGradient(const Simulator<Real>& simulator,
                                                const Batch<Real>& shape, bool step_baseline)
     : simulator_(simulator), step_baseline_(step_baseline) {
   for (const auto& block : shape.blocks) {
-    deltas_.emplace_back(policy.unit_count(), kSegment * block.lanes());
+    deltas_.emplace_back(policy.unit_count(), kStepsAtOnce * block.lanes());
     weights_.emplace_back(simulator.signals(), shape.horizon * block.lanes());
   }
   result_.resize(simulator.signals(), shape.blocks.size(), policy.parameter_count());
@@ -81,9 +81,9 @@ const GradientEstimate& ZerothOrderGradient<Real>::estimate_from_weights(const B
     const auto index = static_cast<std::size_t>(b);
     const auto& block = batch.blocks[index];
     result_.clear_block(index);
-    for (int begin = 0; begin < block.simulated; begin += kSegment) {
+    for (int begin = 0; begin < block.simulated; begin += kStepsAtOnce) {
       const int first = block.column(begin);
-      const int columns = (std::min(begin + kSegment, block.simulated) - begin) * block.lanes();
+      const int columns = (std::min(begin + kStepsAtOnce, block.simulated) - begin) * block.lanes();
       const Rows<const Real> inputs = block.inputs.view().from_column(first);
       const Rows<const Real> noise = block.noise.view().from_column(first);
       for (int k = 0; k < simulator_.signals(); ++k) {

@@ -7,13 +7,12 @@
 #include <functional>
 #include <limits>
 
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/judge/metrics.hpp"
 #include "cgpo/run/report_fields.hpp"
 
 namespace cgpo {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // One line of a chart.
 struct Series {

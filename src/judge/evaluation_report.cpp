@@ -6,13 +6,12 @@
 #include <limits>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/base/statistics.hpp"
 #include "cgpo/judge/metrics.hpp"
 
 namespace cgpo {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Json to_json(const Estimate& estimate) {
   Json result;

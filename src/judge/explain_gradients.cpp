@@ -15,8 +15,6 @@ constexpr double kUselessCritic = 0.3;  // explained variance
 constexpr double kUselessSlope = 0.03;  // cosine; a robot whose contacts shake the adjoint learns well with 0.1
 constexpr double kManySteps = 50.0;     // updates that it would take to repair a constraint
 
-double percent(double share) { return 100.0 * share; }
-
 }  // namespace
 
 void explosion(const Case& c, Findings& found) {

@@ -17,8 +17,6 @@ constexpr double kWhite = 0.25;           // share of white noise's power in the
 constexpr double kNoticeable = 0.05;      // root mean square of an action's jitter
 constexpr double kNoContact = 0.01;       // share of steps
 
-double percent(double share) { return 100.0 * share; }
-
 }  // namespace
 
 void early_ends(const Case& c, Findings& found) {

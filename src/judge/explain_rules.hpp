@@ -13,6 +13,8 @@
 
 namespace cgpo::explain_rules {
 
+inline double percent(double share) { return 100.0 * share; }
+
 inline constexpr const char* kExplodes = "gradient-explodes";
 
 // What there is to judge by, and what several rules ask of it.

@@ -20,8 +20,6 @@ constexpr double kOften = 0.5;          // share of iterations with the radius a
 constexpr double kFallenBack = 0.3;     // share of the run's range of returns
 constexpr int kFewestIterations = 10;   // of a run that can fall back
 
-double percent(double share) { return 100.0 * share; }
-
 }  // namespace
 
 void divergence(const Case& c, Findings& found) {

@@ -6,24 +6,24 @@
 namespace cgpo {
 namespace {
 
-const std::string kTask = "ant";
-const std::string kAlgorithms =
+const std::string kHorizonTask = "ant";
+const std::string kHorizonAlgorithms =
     "cgpo,cgpo:finite_horizon=false,cpo,cup,cpo:finite_horizon=true,cup:finite_horizon=true";
 
 ReproductionPlan plan_horizon(const ReproduceContext& context) {
   ReproductionPlan plan;
-  plan.adopted = {kTask};
-  plan.settings["algorithms"] = kAlgorithms;
+  plan.adopted = {kHorizonTask};
+  plan.settings["algorithms"] = kHorizonAlgorithms;
   CompareRequest request;
-  request.task = kTask;
-  request.algorithms = kAlgorithms;
+  request.task = kHorizonTask;
+  request.algorithms = kHorizonAlgorithms;
   if (context.quick) request.sets = {"iterations=15", "environments=64"};
-  const std::shared_ptr<CompareResult> runs = add_comparison(plan, context, kTask, request);
+  const std::shared_ptr<CompareResult> runs = add_comparison(plan, context, kHorizonTask, request);
   plan.report = [runs](const PieceResults& results) {
     ReproductionReport report;
-    report.results = results.at(kTask)["comparison"];
+    report.results = results.at(kHorizonTask)["comparison"];
     std::vector<Panel> panels;
-    for (const bool cost : {false, true}) panels.push_back(comparison_panel(kTask, *runs, cost));
+    for (const bool cost : {false, true}) panels.push_back(comparison_panel(kHorizonTask, *runs, cost));
     report.pictures.push_back({"horizon", panels_script("horizon", panels, 2)});
     report.text = fmt::format(
         "Each algorithm treats the task as its paper does by default, and the other way: as infinite and discounted "

@@ -9,14 +9,13 @@
 #include <utility>
 
 #include "cgpo/algorithms/registry.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/campaign/comparison_tables.hpp"
 #include "cgpo/campaign/gnuplot.hpp"
 #include "cgpo/campaign/learning_curves.hpp"
 
 namespace cgpo {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Lines of text under a panel that its legend takes: as many entries stand side by side as the longest leaves room for.
 int legend_rows(const Panel& panel) {

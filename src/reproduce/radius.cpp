@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kTask = "cartpole";
+const std::string kRadiusTask = "cartpole";
 
 struct AblationPanel {
   std::string title;
@@ -202,7 +202,7 @@ ReproductionReport report_on(const CompareResult& runs, const std::vector<BoundS
     }
   }
   report.pictures.push_back({"radius", panels_script("radius", panels, 3)});
-  report.results["ablation"] = results.at(kTask)["comparison"];
+  report.results["ablation"] = results.at(kRadiusTask)["comparison"];
   report.results["bounds"] = Json::array();
   const std::string bounds = bounds_table(studies, results, report.results["bounds"]);
   report.text = fmt::format(
@@ -212,17 +212,17 @@ ReproductionReport report_on(const CompareResult& runs, const std::vector<BoundS
       "largest of {} points on the way, by {} products of Lanczos' method on differences of gradients through whole "
       "episodes: a value from below. The theorem's bounds are those of an exact gradient and a feasible θ; the "
       "training's own comes from windows and critics.\n\n{}",
-      kTask, training_table(runs), studies.front().options.points, studies.front().options.products, bounds);
+      kRadiusTask, training_table(runs), studies.front().options.points, studies.front().options.products, bounds);
   return report;
 }
 
 ReproductionPlan plan_radius(const ReproduceContext& context) {
   ReproductionPlan plan;
   CompareRequest request;
-  request.task = kTask;
+  request.task = kRadiusTask;
   request.algorithms = all_variants();
   if (context.quick) request.sets = {"iterations=20", "environments=32"};
-  plan.adopted = {kTask};
+  plan.adopted = {kRadiusTask};
   plan.settings["variants"] = request.algorithms;
   const std::vector<BoundStudy> studies = bound_studies(context);
   for (const BoundStudy& study : studies) {
@@ -230,7 +230,7 @@ ReproductionPlan plan_radius(const ReproduceContext& context) {
     plan.settings["bounds"][study.task]["products"] = study.options.products;
     add_bound_pieces(study, context, plan.pieces);
   }
-  const std::shared_ptr<CompareResult> runs = add_comparison(plan, context, kTask, request);
+  const std::shared_ptr<CompareResult> runs = add_comparison(plan, context, kRadiusTask, request);
   plan.report = [runs, studies](const PieceResults& results) { return report_on(*runs, studies, results); };
   return plan;
 }

@@ -8,7 +8,7 @@
 namespace cgpo {
 namespace {
 
-const std::vector<std::string> kTasks = {"cartpole", "halfcheetah"};
+const std::vector<std::string> kSensitivityTasks = {"cartpole", "halfcheetah"};
 
 struct Sweep {
   std::string name;   // of its picture, too
@@ -114,10 +114,10 @@ ReproductionReport report_on(const std::vector<SweepRuns>& tasks, const PieceRes
 
 ReproductionPlan plan_sensitivity(const ReproduceContext& context) {
   ReproductionPlan plan;
-  plan.adopted = kTasks;
+  plan.adopted = kSensitivityTasks;
   std::vector<SweepRuns> tasks;
-  for (const std::string& task : kTasks) {
-    if (context.quick && task != kTasks.front()) continue;
+  for (const std::string& task : kSensitivityTasks) {
+    if (context.quick && task != kSensitivityTasks.front()) continue;
     const Configuration standard = study_configuration(task, {});
     CompareRequest request;
     request.task = task;

@@ -9,8 +9,8 @@
 namespace cgpo {
 namespace {
 
-const std::string kAlgorithms = "cgpo,pdo,appo,cpo,cup,bptt-lag,shac-lag";
-const std::vector<std::string> kTasks = {"cartpole", "reacher", "halfcheetah", "ant"};
+const std::string kTable1Algorithms = "cgpo,pdo,appo,cpo,cup,bptt-lag,shac-lag";
+const std::vector<std::string> kTable1Tasks = {"cartpole", "reacher", "halfcheetah", "ant"};
 const std::vector<std::string> kRows = {"pdo", "appo", "cpo", "cup", "bptt-lag", "shac-lag", "cgpo"};
 
 // The paper's: Conv. Steps and Vio. Ratio in percent, for each task.
@@ -125,13 +125,13 @@ ReproductionReport report_on(const std::vector<TaskRuns>& tasks, const PieceResu
 
 ReproductionPlan plan_table1(const ReproduceContext& context) {
   ReproductionPlan plan;
-  plan.adopted = kTasks;
-  plan.settings["algorithms"] = kAlgorithms;
+  plan.adopted = kTable1Tasks;
+  plan.settings["algorithms"] = kTable1Algorithms;
   std::vector<TaskRuns> tasks;
-  for (const std::string& task : kTasks) {
+  for (const std::string& task : kTable1Tasks) {
     CompareRequest request;
     request.task = task;
-    request.algorithms = kAlgorithms;
+    request.algorithms = kTable1Algorithms;
     if (context.quick) request.sets = {"iterations=12", "environments=32"};
     tasks.push_back({task, add_comparison(plan, context, task, request)});
   }

@@ -2,10 +2,10 @@
 
 #include <limits>
 
+#include "cgpo/base/numbers.hpp"
+
 namespace cgpo {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double number(double value, std::size_t) { return value; }
 double number(int value, std::size_t) { return value; }

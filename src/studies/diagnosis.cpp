@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/gradient/first_order.hpp"
 #include "cgpo/gradient/products.hpp"
 #include "cgpo/gradient/targets.hpp"
@@ -15,7 +16,6 @@
 namespace cgpo {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSaturated = 0.98;       // |a| of a motor that is at its end: tanh there has 4 % of its slope
 constexpr int kBlocksForErrors = 16;      // standard errors come from as many blocks, if there are enough environments
 constexpr int kShortestSeries = 16;       // steps of an episode that has a spectrum

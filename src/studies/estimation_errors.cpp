@@ -7,8 +7,6 @@ namespace cgpo {
 namespace {
 
 constexpr int kFitBatches = 10'000;  // batches of fits, apart from those of repetitions
-constexpr std::size_t kCost = 1;
-
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 }  // namespace

@@ -1,11 +1,7 @@
 #include "cgpo/studies/gradient_sources.hpp"
 
 namespace cgpo {
-namespace {
-
-constexpr std::size_t kCost = 1;
-
-}  // namespace
+namespace {}  // namespace
 
 UpdateErrors update_errors(const AlgorithmContext& context, UpdateSource source, double length, int updates,
                            const Tick& tick) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/studies/stages.hpp"
 #include "cgpo/subproblem/trust_region.hpp"
 
@@ -13,10 +14,6 @@ namespace {
 
 constexpr std::uint32_t kFirstBatch = 1000;  // those before belong to evaluations and diagnoses
 constexpr double kCutoff = 0.01;  // as radius.cutoff: nearly parallel gradients leave no step along a constraint
-
-double dot(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 
 }  // namespace
 

@@ -47,6 +47,8 @@ class Laboratory {
 std::vector<double> step_of_length(const GradientEstimate& gradient, const BatchStatistics& now,
                                    std::span<const double> limits, double length);
 
+inline constexpr std::size_t kCost = 1;  // the first cost among the signals
+
 // gᵀδ of one signal.
 double predicted_change(const GradientEstimate& gradient, std::size_t signal, std::span<const double> step);
 

@@ -5,14 +5,11 @@
 #include <limits>
 #include <numeric>
 
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/base/random.hpp"
 
 namespace cgpo {
 namespace {
-
-double dot(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 
 // How many eigenvalues are below x.
 int count_below(std::span<const double> diagonal, std::span<const double> beside, double x) {

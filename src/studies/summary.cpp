@@ -6,13 +6,14 @@
 #include <numeric>
 #include <vector>
 
+#include "cgpo/base/numbers.hpp"
+
 namespace cgpo {
 
 Summary summary_of(std::span<const double> values) {
   std::vector<double> finite;
   std::copy_if(values.begin(), values.end(), std::back_inserter(finite), [](double x) { return std::isfinite(x); });
   std::sort(finite.begin(), finite.end());
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   Summary result{static_cast<int>(finite.size()), kNan, kNan, kNan, kNan, kNan};
   if (finite.empty()) return result;
   const auto count = static_cast<double>(finite.size());

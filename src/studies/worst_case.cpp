@@ -9,8 +9,6 @@
 namespace cgpo {
 namespace {
 
-constexpr std::size_t kCost = 1;
-
 // θ of a later state in the coordinates of an earlier one: the normaliser has moved since, and the first layer took
 // that up.
 std::vector<double> parameters_in(const ActorCritic<double>& earlier, const AlgorithmContext& context,

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "cgpo/base/numbers.hpp"
+
 namespace cgpo::subproblem {
 namespace {
 

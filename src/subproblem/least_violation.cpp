@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cgpo/base/numbers.hpp"
+
 namespace cgpo::subproblem {
 namespace {
 

@@ -4,13 +4,9 @@
 #include <cmath>
 #include <limits>
 
-namespace cgpo::subproblem {
+#include "cgpo/base/numbers.hpp"
 
-double dot(std::span<const double> a, std::span<const double> b) {
-  double sum = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
+namespace cgpo::subproblem {
 
 void add(std::span<double> a, double factor, std::span<const double> b) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] += factor * b[i];

@@ -23,7 +23,6 @@ inline constexpr double kOverstep = 1e-12;
 // A violation is cut off here so that its square does not overflow.
 inline constexpr double kFarthest = 1e100;
 
-double dot(std::span<const double> a, std::span<const double> b);
 // a += factor · b
 void add(std::span<double> a, double factor, std::span<const double> b);
 

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/subproblem/face_search.hpp"
 #include "cgpo/subproblem/general.hpp"
 #include "cgpo/subproblem/least_violation.hpp"
@@ -15,7 +16,6 @@ namespace cgpo {
 namespace {
 
 using subproblem::Aim;
-using subproblem::dot;
 using subproblem::FacePoint;
 using subproblem::Facets;
 using subproblem::LeastViolation;

@@ -6,18 +6,15 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/index.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/base/sum_over_blocks.hpp"
 #include "cgpo/updates/surrogate.hpp"
 
 namespace cgpo {
 namespace {
 
-constexpr int kPiece = 512;
+constexpr int kStatesAtOnce = 512;
 constexpr double kShorter = 0.8;
-
-double dot(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 
 }  // namespace
 
@@ -27,7 +24,7 @@ FisherMatrix::FisherMatrix(const Policy<float>& policy, int states, double dampi
 void FisherMatrix::rebuild(const PolicySamples& samples, std::uint64_t seed, int iteration, ThreadPool& pool) {
   const std::span<const std::uint32_t> all = samples.all();
   count_ = std::min(states_, samples.count());
-  used_ = (count_ + kPiece - 1) / kPiece;
+  used_ = (count_ + kStatesAtOnce - 1) / kStatesAtOnce;
   if (static_cast<int>(pieces_.size()) < used_) pieces_.resize(at(used_));
   parameters_ = samples.behaviour();
   for (int a = 0; a < policy_.actions(); ++a)
@@ -40,11 +37,11 @@ void FisherMatrix::rebuild(const PolicySamples& samples, std::uint64_t seed, int
     drawn.push_back(all[(first + i * all.size() / at(count_)) % all.size()]);
   pool.run(used_, [&](int p) {
     Piece& piece = pieces_[at(p)];
-    piece.count = std::min(kPiece, count_ - p * kPiece);
-    const Rows<const float> inputs =
-        samples.inputs_of(std::span<const std::uint32_t>(drawn).subspan(at(p) * kPiece, at(piece.count)), piece.inputs);
+    piece.count = std::min(kStatesAtOnce, count_ - p * kStatesAtOnce);
+    const Rows<const float> inputs = samples.inputs_of(
+        std::span<const std::uint32_t>(drawn).subspan(at(p) * kStatesAtOnce, at(piece.count)), piece.inputs);
     for (RowStore<float>* store : {&piece.units, &piece.tangents, &piece.part}) {
-      if (store->rows() == 0) store->resize(policy_.unit_count(), kPiece);
+      if (store->rows() == 0) store->resize(policy_.unit_count(), kStatesAtOnce);
     }
     piece.product.resize(at(policy_.parameter_count()));
     policy_.mlp().forward(std::span<const float>(parameters_).first(at(policy_.mlp().parameter_count())), inputs,

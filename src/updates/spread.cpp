@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <limits>
 
+#include "cgpo/base/numbers.hpp"
+
 namespace cgpo {
 
 Spread spread_over_episodes(std::vector<double> samples, double limit) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   if (samples.empty()) return {kNan, kNan, kNan, kNan};
   std::sort(samples.begin(), samples.end());
   const auto count = static_cast<double>(samples.size());

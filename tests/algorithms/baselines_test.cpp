@@ -9,6 +9,7 @@
 
 #include "cgpo/algorithms/registry.hpp"
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/tasks/registry.hpp"
 
 #include "probe_task.hpp"
@@ -18,11 +19,10 @@
 namespace cgpo {
 namespace {
 
+using testing::algorithm_test_name;
 using testing::expect_same;
 using testing::ProbeTask;
 using testing::state_of;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 const std::vector<std::string> kOnPolicy = {"ppo", "ppo-lag", "trpo-lag", "pdo", "appo", "cpo", "cup"};
 
@@ -31,8 +31,8 @@ bool is_on_policy(const std::string& name) {
 }
 
 // Limits that all starts break, so that multipliers and penalties are at work.
-AlgorithmContext context(ThreadPool& pool, const std::string& name,
-                         std::shared_ptr<const Task> task = make_task(ProbeTask{.end_at = 2.0})) {
+AlgorithmContext baseline_context(ThreadPool& pool, const std::string& name,
+                                  std::shared_ptr<const Task> task = make_task(ProbeTask{.end_at = 2.0})) {
   AlgorithmContext result{std::move(task), {}, 7, &pool};
   Settings& settings = result.settings;
   settings.environments = 40;
@@ -71,7 +71,7 @@ TEST_P(Baseline, ThreadsDoNotMatter) {
   std::vector<Tensors> states;
   for (const int threads : {1, 2, 4}) {
     ThreadPool pool(threads);
-    const auto algorithm = make(context(pool, GetParam()));
+    const auto algorithm = make(baseline_context(pool, GetParam()));
     for (int i = 0; i < 3; ++i) algorithm->iterate();
     states.push_back(state_of(*algorithm));
   }
@@ -82,7 +82,7 @@ TEST_P(Baseline, ThreadsDoNotMatter) {
 TEST_P(Baseline, ContinuesBitForBitAfterLoading) {
   for (const DualOptimiser optimiser : {DualOptimiser::kPlain, DualOptimiser::kAdam}) {
     ThreadPool pool(2);
-    AlgorithmContext settings = context(pool, GetParam());
+    AlgorithmContext settings = baseline_context(pool, GetParam());
     settings.settings.dual.optimiser = optimiser;
     settings.settings.update.anneal = true;
     const auto whole = make(settings);
@@ -102,7 +102,7 @@ TEST_P(Baseline, ContinuesBitForBitAfterLoading) {
 TEST_P(Baseline, ReportsAndMoves) {
   ThreadPool pool(1);
   for (const bool finite : {false, true}) {
-    AlgorithmContext settings = context(pool, GetParam());
+    AlgorithmContext settings = baseline_context(pool, GetParam());
     settings.settings.finite_horizon = finite;
     const auto algorithm = make(settings);
     const auto before = policy_of(state_of(*algorithm));
@@ -127,7 +127,7 @@ TEST_P(Baseline, ReportsAndMoves) {
 
 TEST_P(Baseline, LimitsMayBeInfiniteOrFew) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool, GetParam());
+  AlgorithmContext settings = baseline_context(pool, GetParam());
   settings.settings.limits = {kInfinity, 2.0};
   const IterationReport one = make(settings)->iterate();
   if (!one.nu.empty()) {
@@ -156,13 +156,13 @@ struct Free {
 
 TEST_P(Baseline, NoCostsAtAll) {
   ThreadPool pool(1);
-  const auto algorithm = make(context(pool, GetParam(), make_task(Free{})));
+  const auto algorithm = make(baseline_context(pool, GetParam(), make_task(Free{})));
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(std::isfinite(algorithm->iterate().return_mean));
 }
 
 TEST_P(Baseline, DivergedEnvironmentsRefuseTheUpdate) {
   ThreadPool pool(1);
-  const auto algorithm = make(context(pool, GetParam(), make_task(ProbeTask{.diverge_at = 2.4})));
+  const auto algorithm = make(baseline_context(pool, GetParam(), make_task(ProbeTask{.diverge_at = 2.4})));
   const IterationReport report = algorithm->iterate();
   EXPECT_GT(report.diverged, 0);
   EXPECT_EQ(report.update_case, "refused");
@@ -172,7 +172,7 @@ TEST_P(Baseline, DivergedEnvironmentsRefuseTheUpdate) {
 
 TEST_P(Baseline, TasksWithoutDerivatives) {
   ThreadPool pool(1);
-  const AlgorithmContext settings = context(pool, GetParam(), standard_task("function-floor"));
+  const AlgorithmContext settings = baseline_context(pool, GetParam(), standard_task("function-floor"));
   if (is_on_policy(GetParam())) {
     EXPECT_NO_THROW(make(settings)->iterate());
   } else {
@@ -180,24 +180,19 @@ TEST_P(Baseline, TasksWithoutDerivatives) {
   }
 }
 
-std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
 INSTANTIATE_TEST_SUITE_P(All, Baseline,
                          ::testing::Values("ppo", "ppo-lag", "trpo-lag", "pdo", "appo", "cpo", "cup", "bptt-lag",
                                            "shac-lag"),
-                         test_name);
+                         algorithm_test_name);
 
 TEST(Baselines, SettingsThatContradictAreRefused) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool, "cpo");
+  AlgorithmContext settings = baseline_context(pool, "cpo");
   settings.settings.cpo.kappa = CpoKappa::kDiscount;
   EXPECT_NO_THROW(find_algorithm("cpo").make(settings)->iterate());
   settings.settings.finite_horizon = true;
   EXPECT_THROW(find_algorithm("cpo").make(settings), UserError);
-  settings = context(pool, "ppo");
+  settings = baseline_context(pool, "ppo");
   settings.settings.critic.sobolev = 1.0;
   EXPECT_THROW(find_algorithm("ppo").make(settings), UserError);
 }
@@ -207,7 +202,7 @@ TEST(Baselines, WithoutMultipliersTheyArePpo) {
   ThreadPool pool(2);
   std::vector<std::vector<std::vector<std::byte>>> policies;
   for (const std::string name : {"ppo", "ppo-lag", "pdo", "appo", "cup"}) {
-    AlgorithmContext settings = context(pool, name);
+    AlgorithmContext settings = baseline_context(pool, name);
     settings.settings.limits = {kInfinity, kInfinity};
     const auto algorithm = find_algorithm(name).make(settings);
     for (int i = 0; i < 3; ++i) algorithm->iterate();
@@ -220,7 +215,7 @@ TEST(Baselines, PdoHasThreeSteps) {
   ThreadPool pool(2);
   std::vector<std::vector<std::vector<std::byte>>> policies;
   for (const PdoStep step : {PdoStep::kClipped, PdoStep::kWeighted, PdoStep::kNatural}) {
-    AlgorithmContext settings = context(pool, "pdo");
+    AlgorithmContext settings = baseline_context(pool, "pdo");
     settings.settings.pdo.step = step;
     const auto algorithm = find_algorithm("pdo").make(settings);
     EXPECT_GT(*algorithm->iterate().kl, 0.0);
@@ -235,7 +230,7 @@ TEST(Baselines, TrustRegionsAreKept) {
   ThreadPool pool(2);
   for (const std::string name : {"trpo-lag", "cpo"}) {
     for (const double kl : {1e-3, 0.05}) {
-      AlgorithmContext settings = context(pool, name);
+      AlgorithmContext settings = baseline_context(pool, name);
       settings.settings.update.kl = kl;
       const auto algorithm = find_algorithm(name).make(settings);
       for (int i = 0; i < 5; ++i) EXPECT_LE(*algorithm->iterate().kl, kl);

@@ -21,7 +21,7 @@ using testing::expect_same;
 using testing::ProbeTask;
 using testing::state_of;
 
-AlgorithmContext context(ThreadPool& pool, std::shared_ptr<const Task> task = standard_task("function")) {
+AlgorithmContext cgpo_context(ThreadPool& pool, std::shared_ptr<const Task> task = standard_task("function")) {
   AlgorithmContext result{std::move(task), {}, 7, &pool};
   result.settings.environments = 24;
   result.settings.kernel.block = 8;
@@ -36,7 +36,7 @@ TEST(Cgpo, ThreadsDoNotMatter) {
   std::vector<Tensors> states;
   for (const int threads : {1, 2, 4}) {
     ThreadPool pool(threads);
-    const auto algorithm = make_cgpo(context(pool, make_task(ProbeTask{.end_at = 2.0})));
+    const auto algorithm = make_cgpo(cgpo_context(pool, make_task(ProbeTask{.end_at = 2.0})));
     for (int i = 0; i < 4; ++i) algorithm->iterate();
     states.push_back(state_of(*algorithm));
   }
@@ -46,9 +46,9 @@ TEST(Cgpo, ThreadsDoNotMatter) {
 
 TEST(Cgpo, SeedsMatter) {
   ThreadPool pool(1);
-  AlgorithmContext other = context(pool);
+  AlgorithmContext other = cgpo_context(pool);
   other.seed = 8;
-  const auto a = make_cgpo(context(pool))->iterate();
+  const auto a = make_cgpo(cgpo_context(pool))->iterate();
   const auto b = make_cgpo(other)->iterate();
   EXPECT_NE(a.return_mean, b.return_mean);
 }
@@ -58,7 +58,7 @@ TEST(Cgpo, SeedsMatter) {
 TEST(Cgpo, RetreatsContinueBitForBitAfterLoading) {
   for (const RadiusTest test : {RadiusTest::kOneSided, RadiusTest::kPaired}) {
     ThreadPool pool(2);
-    AlgorithmContext settings = context(pool);
+    AlgorithmContext settings = cgpo_context(pool);
     settings.settings.radius = {.initial = 1.0,
                                 .lower = 1e-6,
                                 .upper = 10.0,
@@ -84,7 +84,7 @@ TEST(Cgpo, RetreatsContinueBitForBitAfterLoading) {
 TEST(Cgpo, ContinuesBitForBitAfterLoading) {
   for (const GradientSource source : {GradientSource::kShac, GradientSource::kBptt, GradientSource::kZobg}) {
     ThreadPool pool(2);
-    AlgorithmContext settings = context(pool);
+    AlgorithmContext settings = cgpo_context(pool);
     settings.settings.gradient.source = source;
     const auto whole = make_cgpo(settings);
     for (int i = 0; i < 3; ++i) whole->iterate();
@@ -100,7 +100,7 @@ TEST(Cgpo, ContinuesBitForBitAfterLoading) {
 
 TEST(Cgpo, ReportsWhatItPromises) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool);
+  AlgorithmContext settings = cgpo_context(pool);
   settings.settings.radius.retreat = 0.0;
   const auto algorithm = make_cgpo(settings);
   const IterationReport first = algorithm->iterate();
@@ -138,7 +138,7 @@ TEST(Cgpo, ReportsWhatItPromises) {
 // The step that was tried at once is judged at once, in the same report.
 TEST(Cgpo, PairedTrialsReportTheirOwnChange) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool);
+  AlgorithmContext settings = cgpo_context(pool);
   settings.settings.radius.test = RadiusTest::kPaired;
   const IterationReport first = make_cgpo(settings)->iterate();
   ASSERT_EQ(first.change_predicted.size(), 2U);
@@ -148,7 +148,7 @@ TEST(Cgpo, PairedTrialsReportTheirOwnChange) {
 // A cost without a limit has no prediction, and the log says so.
 TEST(Cgpo, UnlimitedCostsHaveNoPrediction) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool);
+  AlgorithmContext settings = cgpo_context(pool);
   settings.settings.limits = {std::numeric_limits<double>::infinity()};
   const auto algorithm = make_cgpo(settings);
   algorithm->iterate();
@@ -161,7 +161,7 @@ TEST(Cgpo, UnlimitedCostsHaveNoPrediction) {
 // Reward and cost are one function here, so g and q must be one vector when no critic comes between.
 TEST(Cgpo, EqualSignalsHaveEqualGradients) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool);
+  AlgorithmContext settings = cgpo_context(pool);
   settings.settings.gradient.source = GradientSource::kBptt;
   const IterationReport report = make_cgpo(settings)->iterate();
   EXPECT_EQ(report.gradient_norms[0], report.gradient_norms[1]);
@@ -170,7 +170,7 @@ TEST(Cgpo, EqualSignalsHaveEqualGradients) {
 
 TEST(Cgpo, DivergedEnvironmentsRefuseTheUpdate) {
   ThreadPool pool(1);
-  const auto algorithm = make_cgpo(context(pool, make_task(ProbeTask{.diverge_at = 2.4})));
+  const auto algorithm = make_cgpo(cgpo_context(pool, make_task(ProbeTask{.diverge_at = 2.4})));
   const Tensors before = state_of(*algorithm);
   const IterationReport report = algorithm->iterate();
   EXPECT_GT(report.diverged, 0);
@@ -184,7 +184,7 @@ TEST(Cgpo, DivergedEnvironmentsRefuseTheUpdate) {
 
 TEST(Cgpo, AnInfiniteLimitIsNoConstraint) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool);
+  AlgorithmContext settings = cgpo_context(pool);
   settings.settings.limits = {std::numeric_limits<double>::infinity()};
   const auto algorithm = make_cgpo(settings);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(algorithm->iterate().update_case, "free");
@@ -192,7 +192,7 @@ TEST(Cgpo, AnInfiniteLimitIsNoConstraint) {
 
 TEST(Cgpo, SeveralConstraintsAndTheirErrors) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool, make_task(ProbeTask{}));
+  AlgorithmContext settings = cgpo_context(pool, make_task(ProbeTask{}));
   EXPECT_EQ(make_cgpo(settings)->iterate().costs.size(), 2U);
   settings.settings.costs = {"goes_on"};
   EXPECT_EQ(make_cgpo(settings)->iterate().limits, std::vector<double>{2.0});
@@ -204,7 +204,7 @@ TEST(Cgpo, SeveralConstraintsAndTheirErrors) {
 
 TEST(Cgpo, NonDifferentiableTasksAreRefusedAtOnce) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool, standard_task("function-floor"));
+  AlgorithmContext settings = cgpo_context(pool, standard_task("function-floor"));
   EXPECT_THROW(make_cgpo(settings), UserError);
   settings.settings.gradient.source = GradientSource::kBptt;
   EXPECT_THROW(make_cgpo(settings), UserError);
@@ -214,7 +214,7 @@ TEST(Cgpo, NonDifferentiableTasksAreRefusedAtOnce) {
 
 TEST(Cgpo, SlopesBelongToThePolicyBeforeTheUpdate) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool);
+  AlgorithmContext settings = cgpo_context(pool);
   settings.settings.critic.sobolev = 1.0;
   EXPECT_NO_THROW(make_cgpo(settings)->iterate());
   settings.settings.critic.fit_first = false;
@@ -223,7 +223,7 @@ TEST(Cgpo, SlopesBelongToThePolicyBeforeTheUpdate) {
 
 TEST(Evaluation, ChunksAndThreadsDoNotMatter) {
   ThreadPool pool(2);
-  const AlgorithmContext settings = context(pool);
+  const AlgorithmContext settings = cgpo_context(pool);
   const auto algorithm = make_cgpo(settings);
   const Tensors state = state_of(*algorithm);
   const Evaluation many = evaluate(settings, state, 1500, false);

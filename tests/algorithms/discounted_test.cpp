@@ -16,11 +16,13 @@
 namespace cgpo {
 namespace {
 
+using testing::algorithm_test_name;
 using testing::expect_same;
 using testing::ProbeTask;
 using testing::state_of;
 
-AlgorithmContext context(ThreadPool& pool, std::shared_ptr<const Task> task = make_task(ProbeTask{.end_at = 2.0})) {
+AlgorithmContext discounted_context(ThreadPool& pool,
+                                    std::shared_ptr<const Task> task = make_task(ProbeTask{.end_at = 2.0})) {
   AlgorithmContext result{std::move(task), {}, 7, &pool};
   Settings& settings = result.settings;
   settings.finite_horizon = false;
@@ -49,7 +51,7 @@ TEST_P(Discounted, ThreadsDoNotMatter) {
   std::vector<Tensors> states;
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);
-    AlgorithmContext settings = context(pool);
+    AlgorithmContext settings = discounted_context(pool);
     settings.settings.critic.sobolev = 1.0;
     const auto algorithm = make(settings);
     for (int i = 0; i < 3; ++i) algorithm->iterate();
@@ -60,8 +62,8 @@ TEST_P(Discounted, ThreadsDoNotMatter) {
 
 TEST_P(Discounted, ContinuesBitForBitAfterLoading) {
   ThreadPool pool(2);
-  const auto whole = make(context(pool));
-  const auto resumed = make(context(pool));
+  const auto whole = make(discounted_context(pool));
+  const auto resumed = make(discounted_context(pool));
   for (int i = 0; i < 3; ++i) {
     whole->iterate();
     if (const auto data = whole->take_new_data()) resumed->load_data(*data);
@@ -77,9 +79,9 @@ TEST_P(Discounted, ContinuesBitForBitAfterLoading) {
 // J, costs and limits stay plain sums over the episode: only what is learned from them differs.
 TEST_P(Discounted, ReportsPlainSums) {
   ThreadPool pool(1);
-  AlgorithmContext finite = context(pool);
+  AlgorithmContext finite = discounted_context(pool);
   finite.settings.finite_horizon = true;
-  const IterationReport a = make(context(pool))->iterate();
+  const IterationReport a = make(discounted_context(pool))->iterate();
   const IterationReport b = make(finite)->iterate();
   EXPECT_EQ(a.return_mean, b.return_mean);
   EXPECT_EQ(a.costs, b.costs);
@@ -89,23 +91,19 @@ TEST_P(Discounted, ReportsPlainSums) {
   for (std::size_t k = 0; k < 3; ++k) EXPECT_NE(a.gradient_norms[k], b.gradient_norms[k]);
 }
 
-std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-INSTANTIATE_TEST_SUITE_P(All, Discounted, ::testing::Values("cgpo", "mb-cgpo", "shac-lag", "bptt-lag"), test_name);
+INSTANTIATE_TEST_SUITE_P(All, Discounted, ::testing::Values("cgpo", "mb-cgpo", "shac-lag", "bptt-lag"),
+                         algorithm_test_name);
 
 // γ = 0 is a gradient through single steps, which bptt.window = 1 gives too.
 TEST(DiscountedGradient, TheKeysReachIt) {
   ThreadPool pool(1);
-  AlgorithmContext single = context(pool);
+  AlgorithmContext single = discounted_context(pool);
   single.settings.finite_horizon = true;
   single.settings.bptt.window = 1;
   const std::vector<double> expected = find_algorithm("bptt-lag").make(single)->iterate().gradient_norms;
   for (const std::string name : {"bptt-lag", "shac-lag", "cgpo"}) {
     for (const GradientSource source : {GradientSource::kShac, GradientSource::kBptt}) {
-      AlgorithmContext blind = context(pool);
+      AlgorithmContext blind = discounted_context(pool);
       blind.settings.discount = 0.0;
       blind.settings.gradient.source = source;
       const std::vector<double> found = find_algorithm(name).make(blind)->iterate().gradient_norms;
@@ -119,7 +117,7 @@ TEST(DiscountedGradient, TheKeysReachIt) {
 TEST(DiscountedGradient, TheKeysReachTheModel) {
   ThreadPool pool(1);
   const auto norms = [&](double discount, int critic_steps) {
-    AlgorithmContext settings = context(pool);
+    AlgorithmContext settings = discounted_context(pool);
     settings.settings.discount = discount;
     settings.settings.critic.steps = critic_steps;
     return find_algorithm("mb-cgpo").make(settings)->iterate().gradient_norms;
@@ -130,7 +128,7 @@ TEST(DiscountedGradient, TheKeysReachTheModel) {
 
 TEST(DiscountedGradient, ScoresAreRefused) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool);
+  AlgorithmContext settings = discounted_context(pool);
   settings.settings.gradient.source = GradientSource::kZobg;
   try {
     make_cgpo(settings);
@@ -160,7 +158,7 @@ struct Constant {
 TEST(DiscountedCritics, ReachTheFixedPoint) {
   for (const CriticTargets targets : {CriticTargets::kWindow, CriticTargets::kEpisode}) {
     ThreadPool pool(1);
-    AlgorithmContext settings = context(pool, make_task(Constant{}));
+    AlgorithmContext settings = discounted_context(pool, make_task(Constant{}));
     settings.settings.critic.targets = targets;
     settings.settings.critic.steps = 64;
     ActorCritic<double> parts(settings);
@@ -180,7 +178,7 @@ TEST(DiscountedCritics, ReachTheFixedPoint) {
 // Whatever the weights of the time say, neither targets nor fits nor gradients notice.
 TEST(DiscountedCritics, DoNotKnowTheTime) {
   ThreadPool pool(1);
-  const AlgorithmContext settings = context(pool);
+  const AlgorithmContext settings = discounted_context(pool);
   const auto after = [&](double time_weight) {
     ActorCritic<double> parts(settings);
     parts.warm_up_normaliser();

@@ -19,7 +19,7 @@ using testing::expect_same;
 using testing::ProbeTask;
 using testing::state_of;
 
-AlgorithmContext context(ThreadPool& pool, std::shared_ptr<const Task> task) {
+AlgorithmContext model_context(ThreadPool& pool, std::shared_ptr<const Task> task) {
   AlgorithmContext result{std::move(task), {}, 7, &pool};
   result.settings.environments = 24;
   result.settings.window = 5;
@@ -41,7 +41,7 @@ TEST(ModelBased, ThreadsDoNotMatter) {
   std::vector<Tensors> states;
   for (const int threads : {1, 2, 4}) {
     ThreadPool pool(threads);
-    AlgorithmContext settings = context(pool, probe());
+    AlgorithmContext settings = model_context(pool, probe());
     settings.settings.world.members = 2;
     const auto algorithm = make_mb_cgpo(settings);
     for (int i = 0; i < 3; ++i) algorithm->iterate();
@@ -54,7 +54,7 @@ TEST(ModelBased, ThreadsDoNotMatter) {
 // With a buffer that holds some of the iterations, all that is needed of the others is what first_data_needed() says.
 TEST(ModelBased, SavedAndLoadedItContinuesBitForBit) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool, probe());
+  AlgorithmContext settings = model_context(pool, probe());
   settings.settings.world.buffer = 500;
   const auto whole = make_mb_cgpo(settings);
   std::vector<std::shared_ptr<const Tensors>> data;
@@ -84,7 +84,7 @@ TEST(ModelBased, SavedAndLoadedItContinuesBitForBit) {
 TEST(ModelBased, LearnsFromFewEnvironments) {
   ThreadPool pool(1);
   for (const int environments : {1, 4}) {
-    AlgorithmContext settings = context(pool, standard_task("function"));
+    AlgorithmContext settings = model_context(pool, standard_task("function"));
     settings.settings.environments = environments;
     settings.settings.world.held_out = 0.05;
     const auto algorithm = make_mb_cgpo(settings);
@@ -98,7 +98,7 @@ TEST(ModelBased, LearnsFromFewEnvironments) {
 
 TEST(ModelBased, ReportsWhatTheModelIsWorth) {
   ThreadPool pool(1);
-  const auto algorithm = make_mb_cgpo(context(pool, probe()));
+  const auto algorithm = make_mb_cgpo(model_context(pool, probe()));
   const IterationReport report = algorithm->iterate();
   ASSERT_TRUE(report.world);
   EXPECT_EQ(report.world->signal_errors.size(), 3U);
@@ -114,7 +114,7 @@ TEST(ModelBased, AgreesWithTheTrueGradientOnceItIsFitted) {
   ThreadPool pool(1);
   std::vector<GradientAgreement> agreement;
   for (const int minibatches : {2048, 0}) {
-    AlgorithmContext settings = context(pool, standard_task("function"));
+    AlgorithmContext settings = model_context(pool, standard_task("function"));
     settings.settings.window = 50;  // the task in the gradient, more than the critics
     settings.settings.world.hidden = {64, 64};
     settings.settings.world.first_scale = 1.0;
@@ -133,7 +133,7 @@ TEST(ModelBased, AgreesWithTheTrueGradientOnceItIsFitted) {
 
 TEST(ModelBased, OtherGradientsAreRefused) {
   ThreadPool pool(1);
-  AlgorithmContext settings = context(pool, probe());
+  AlgorithmContext settings = model_context(pool, probe());
   settings.settings.gradient.source = GradientSource::kZobg;
   EXPECT_THROW(make_mb_cgpo(settings), UserError);
 }

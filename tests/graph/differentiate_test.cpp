@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/graph/evaluate.hpp"
 #include "cgpo/graph/solve.hpp"
 
@@ -27,10 +28,6 @@ std::vector<double> join(std::initializer_list<std::span<const double>> parts) {
   std::vector<double> result;
   for (const auto part : parts) result.insert(result.end(), part.begin(), part.end());
   return result;
-}
-
-double dot(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
 std::vector<double> random_vector(RandomStream& random, std::size_t size, double width = 1.0) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/graph/evaluate.hpp"
 #include "cgpo/graph/lower.hpp"
 #include "cgpo/graph/traced.hpp"
@@ -19,7 +20,6 @@ using testing::Flavour;
 using testing::RandomProgram;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 bool same(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);

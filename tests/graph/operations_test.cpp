@@ -45,7 +45,7 @@ Traced make_node(Op op, const std::vector<Traced>& x) {
   }
 }
 
-bool same(double a, double b) {
+bool same_value(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
@@ -69,7 +69,7 @@ void compare_values(Precision precision) {
       for (const double b : kSpecialValues) {
         for (const double c : kSpecialValues) {
           const Real expected = reference_value(op, static_cast<Real>(a), static_cast<Real>(b), static_cast<Real>(c));
-          ASSERT_TRUE(same(fold(op, a, b, c, precision), static_cast<double>(expected)))
+          ASSERT_TRUE(same_value(fold(op, a, b, c, precision), static_cast<double>(expected)))
               << op_name(op) << " of " << a << ", " << b << ", " << c << ": " << fold(op, a, b, c, precision)
               << " instead of " << expected;
         }
@@ -89,7 +89,7 @@ TEST(Operations, OrderIsFreeExactlyWhereTheTableSaysSo) {
     for (const double a : kSpecialValues) {
       for (const double b : kSpecialValues) {
         for (const double c : kSpecialValues) {
-          differs = differs || !same(reference_value(op, a, b, c), reference_value(op, b, a, c));
+          differs = differs || !same_value(reference_value(op, a, b, c), reference_value(op, b, a, c));
         }
       }
     }

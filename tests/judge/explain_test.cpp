@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "cgpo/base/numbers.hpp"
+
 namespace cgpo {
 namespace {
 
@@ -14,9 +16,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // A robot that walks under its speed limit.
 Explanation healthy() {

@@ -5,11 +5,10 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "cgpo/base/numbers.hpp"
+
 namespace cgpo {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // A point an iteration, 100 steps each.
 std::vector<LogEntry> curve(const std::vector<double>& returns, const std::vector<double>& costs, double limit) {

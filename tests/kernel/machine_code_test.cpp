@@ -22,7 +22,7 @@ using testing::Lanes;
 using testing::RandomProgram;
 using testing::same_bits;
 
-std::vector<Isa> instruction_sets() {
+std::vector<Isa> machine_code_sets() {
   std::vector<Isa> sets;
   for (const Isa isa : {Isa::kAvx2, Isa::kAvx512}) {
     if (isa <= best_isa()) sets.push_back(isa);
@@ -46,7 +46,7 @@ void expect_same(const Graph& lowered, std::span<const int> lane_counts, std::ui
   const int inputs = static_cast<int>(lowered.inputs().size());
   const int outputs = static_cast<int>(lowered.outputs().size());
   const Interpreter<Real> interpreter(lowered);
-  for (const Isa isa : instruction_sets()) {
+  for (const Isa isa : machine_code_sets()) {
     const MachineKernel<Real> kernel(lowered, isa);
     KernelScratch scratch;
     RandomStream random(seed, Purpose::kTest, 3);
@@ -115,7 +115,7 @@ void every_operation(Precision precision) {
     KernelScratch scratch;
     Lanes<Real> expected(outputs, lanes, 0);
     Interpreter<Real>(graph).run(in.const_rows(), expected.rows(), lanes, scratch);
-    for (const Isa isa : instruction_sets()) {
+    for (const Isa isa : machine_code_sets()) {
       Lanes<Real> out(outputs, lanes, 2);
       MachineKernel<Real>(graph, isa).run(in.const_rows(), out.rows(), lanes, scratch);
       int wrong = 0;
@@ -231,7 +231,7 @@ TEST(MachineCode, CrowdedGraphsAreBitEqual) {
 
 // The test above means something only if it runs out of registers.
 TEST(MachineCode, CrowdedGraphsAreCrowded) {
-  for (const Isa isa : instruction_sets()) {
+  for (const Isa isa : machine_code_sets()) {
     int spilling = 0;
     for (std::uint64_t seed = 0; seed < 60; seed += 10) {
       const MachineKernel<float> kernel(crowded_graph(seed, Precision::kFloat, 10000), isa);
@@ -243,7 +243,7 @@ TEST(MachineCode, CrowdedGraphsAreCrowded) {
 
 TEST(MachineCode, ThreadsShareAKernel) {
   const Graph graph = prepare(RandomProgram(4, 4, 100, 5, Flavour::kSmooth).trace(), Precision::kFloat);
-  for (const Isa isa : instruction_sets()) {
+  for (const Isa isa : machine_code_sets()) {
     const MachineKernel<float> kernel(graph, isa);
     std::vector<std::vector<float>> results(4);
     std::vector<std::thread> threads;

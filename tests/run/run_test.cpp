@@ -6,6 +6,7 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/updates/report.hpp"
 
 #include "fake_algorithm.hpp"
@@ -17,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // Feasible up to 8: the best policies so far are those of iterations 1, then 3; 2 and 4 cost too much, 5 is undefined.
 const std::vector<Measured> kScript = {{9.0, 9.0},  {1.0, 7.0},  {5.0, 8.1}, {2.0, 8.0},
                                        {99.0, 9.0}, {kNan, 1.0}, {1.5, 0.0}, {2.0, 1.0}};

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "cgpo/base/numbers.hpp"
+
 namespace cgpo {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // T = 1 and a limit of 0, so that costs are violations.
 double after(const DualSettings& settings, std::initializer_list<double> violations) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "cgpo/base/file.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/judge/curves.hpp"
 #include "cgpo/page/page.hpp"
 #include "cgpo/tasks/registry.hpp"
@@ -15,7 +16,6 @@
 namespace cgpo {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 using ::testing::HasSubstr;
 
 LogEntry entry(int iteration, double value, double cost) {

@@ -5,6 +5,7 @@
 #include <queue>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/index.hpp"
 #include "cgpo/kernel/x86/register_file.hpp"
 #include "cgpo/kernel/x86/vector_assembler.hpp"
 #include "cgpo/kernel/x86/vector_program.hpp"
@@ -14,8 +15,6 @@ namespace {
 
 using Operand = VectorAssembler::Operand;
 using Memory = VectorAssembler::Memory;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class CodeGenerator {
  public:

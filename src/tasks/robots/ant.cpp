@@ -13,7 +13,7 @@ namespace {
 // q = (position, quaternion, hip and ankle of each leg). r = v_x + bonus − 0.5 Σ a², c = |(v_x, v_y)|, with v the mean
 // velocity of the torso's frame over the step; Σ c ≤ 1000 over 300 steps. The episode ends when the torso leaves
 // 0.2 … 1 m.
-constexpr double kControlWeight = 0.5;
+constexpr double kAntControlWeight = 0.5;
 constexpr double kLowest = 0.2;
 constexpr double kHighest = 1.0;
 constexpr std::array<double, 15> kStart = {0, 0, 0.55, 1, 0, 0, 0, 0, 1, 0, -1, 0, -1, 0, 1};
@@ -72,7 +72,7 @@ struct Ant {
     const S energy = sum_of_squares(action);
     const S healthy = both(kLowest <= z, z <= kHighest);
     StepResult<S> result;
-    result.reward_paper = vx - kControlWeight * energy;
+    result.reward_paper = vx - kAntControlWeight * energy;
     result.reward = result.reward_paper + (ends ? S(alive_bonus) : alive_bonus * healthy);
     result.ended = ends ? S(1.0) - healthy : S(0.0);
     result.costs = {smooth_root(S(vx * vx + vy * vy), kSpeedEpsilon), energy, z,
@@ -83,7 +83,7 @@ struct Ant {
 
 // The contact is the choice of docs/physics/contact.md: soft enough for gradients (a standing ant sinks in by 14 mm),
 // and feet creep apart as slowly as MuJoCo's.
-RobotDefaults defaults() {
+RobotDefaults ant_defaults() {
   return {.name = "ant",
           .xml = std::string(model_text("ant")),
           .period = 0.05,
@@ -95,7 +95,7 @@ RobotDefaults defaults() {
 }  // namespace
 
 TaskEntry ant_entry() {
-  std::vector<TaskOption> options = robot_options(defaults(), /*collides=*/true);
+  std::vector<TaskOption> options = robot_options(ant_defaults(), /*collides=*/true);
   options.push_back({.name = "alive_bonus",
                      .standard = 1.0,
                      .help = "reward for every step; return_paper leaves it out",
@@ -109,7 +109,7 @@ TaskEntry ant_entry() {
   options.push_back(
       {.name = "reset_width", .standard = 0.1, .help = "size of the start's noise", .low = 0.0, .high = 1.0});
   return {.name = "ant", .options = std::move(options), .make = [](const TaskOptions& chosen) {
-            return make_robot_task(Ant{.body = make_robot(defaults(), chosen),
+            return make_robot_task(Ant{.body = make_robot(ant_defaults(), chosen),
                                        .alive_bonus = chosen.number("alive_bonus"),
                                        .reset_lift = chosen.flag("reset_lift"),
                                        .ends = chosen.text("ending") == "stop",

@@ -57,7 +57,7 @@ struct CartPole {
   }
 };
 
-RobotDefaults defaults() {
+RobotDefaults cartpole_defaults() {
   return {.name = "cartpole",
           .xml = std::string(model_text("cartpole")),
           .period = 0.04,
@@ -69,7 +69,7 @@ RobotDefaults defaults() {
 }  // namespace
 
 TaskEntry cartpole_entry() {
-  std::vector<TaskOption> options = robot_options(defaults(), /*collides=*/false);
+  std::vector<TaskOption> options = robot_options(cartpole_defaults(), /*collides=*/false);
   options.push_back({.name = "ending",
                      .standard = std::string("latched"),
                      .help = "at a fall: latched, the reward ends and the cost goes on; stop, both end; none, the "
@@ -80,7 +80,7 @@ TaskEntry cartpole_entry() {
                      .help = "optimise sigmoid((0.2 − |θ|)/0.02), which has a slope; return_paper stays literal"});
   return {.name = "cartpole", .options = std::move(options), .make = [](const TaskOptions& chosen) {
             const std::string& ending = chosen.text("ending");
-            return make_robot_task(CartPole{.body = make_robot(defaults(), chosen),
+            return make_robot_task(CartPole{.body = make_robot(cartpole_defaults(), chosen),
                                             .ending = ending == "latched" ? Ending::kLatched
                                                       : ending == "stop"  ? Ending::kStop
                                                                           : Ending::kNone,

@@ -10,7 +10,7 @@ namespace {
 
 // q = (x, z − 0.7, pitch, six joints). r = v_x − 0.1 Σ a², c = |v_x|, with v_x the mean velocity of the torso's frame
 // over the step; Σ c ≤ 400 over 200 steps: 2 m/s.
-constexpr double kControlWeight = 0.1;
+constexpr double kCheetahControlWeight = 0.1;
 constexpr double kTorsoHeight = 0.7;
 
 struct HalfCheetah {
@@ -54,7 +54,7 @@ struct HalfCheetah {
     const S speed = (after.q[0] - before.q[0]) * (1.0 / body.period());
     const S energy = sum_of_squares(action);
     StepResult<S> result;
-    result.reward = speed - kControlWeight * energy;
+    result.reward = speed - kCheetahControlWeight * energy;
     result.reward_paper = result.reward;
     result.costs = {smooth_root(S(speed * speed), kSpeedEpsilon), energy, after.q[1] + kTorsoHeight};
     return result;
@@ -63,7 +63,7 @@ struct HalfCheetah {
 
 // The contact is the choice of docs/physics/contact.md: feet sink in by 8 mm, ten-step gradients stand out of their
 // noise, and the slip speed makes idle and random robots as fast as on MuJoCo.
-RobotDefaults defaults() {
+RobotDefaults halfcheetah_defaults() {
   return {.name = "halfcheetah",
           .xml = std::string(model_text("halfcheetah")),
           .period = 0.05,
@@ -75,13 +75,13 @@ RobotDefaults defaults() {
 }  // namespace
 
 TaskEntry halfcheetah_entry() {
-  std::vector<TaskOption> options = robot_options(defaults(), /*collides=*/true);
+  std::vector<TaskOption> options = robot_options(halfcheetah_defaults(), /*collides=*/true);
   options.push_back({.name = "observation",
                      .standard = std::string("18"),
                      .help = "18: height, half-angle of the pitch, joints, rates; 17: q without x, rates",
                      .choices = {"18", "17"}});
   return {.name = "halfcheetah", .options = std::move(options), .make = [](const TaskOptions& chosen) {
-            return make_robot_task(HalfCheetah{.body = make_robot(defaults(), chosen),
+            return make_robot_task(HalfCheetah{.body = make_robot(halfcheetah_defaults(), chosen),
                                                .observations = chosen.text("observation") == "18" ? 18 : 17});
           }};
 }

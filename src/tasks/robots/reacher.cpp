@@ -104,7 +104,7 @@ struct Reacher {
   }
 };
 
-RobotDefaults defaults() {
+RobotDefaults reacher_defaults() {
   return {.name = "reacher",
           .xml = std::string(model_text("reacher")),
           .period = 0.02,
@@ -115,7 +115,7 @@ RobotDefaults defaults() {
 }  // namespace
 
 TaskEntry reacher_entry() {
-  std::vector<TaskOption> options = robot_options(defaults(), /*collides=*/false);
+  std::vector<TaskOption> options = robot_options(reacher_defaults(), /*collides=*/false);
   options.push_back({.name = "cost",
                      .standard = std::string("tip_base"),
                      .help = "tip_base: 100 |tip|²; not_too_close: −100 |tip − target|²; literal: 100 |tip − target|²",
@@ -130,7 +130,7 @@ TaskEntry reacher_entry() {
                      .choices = {"stratified", "independent"}});
   return {.name = "reacher", .options = std::move(options), .make = [](const TaskOptions& chosen) {
             const std::string& cost = chosen.text("cost");
-            Robot body = make_robot(defaults(), chosen);
+            Robot body = make_robot(reacher_defaults(), chosen);
             body.markers = {{.name = "target", .extra = 0, .height = 0.01, .radius = 0.012}};
             return make_robot_task(Reacher{.body = std::move(body),
                                            .reading = cost == "tip_base"        ? Reading::kTipBase

@@ -10,7 +10,7 @@ namespace {
 
 // q = (x, y, angle of the front link, two joints). r = v_x − 10⁻⁴ Σ a², c = |(v_x, v_y)|, with v the mean velocity of
 // the root frame over the step, not of the centre of mass; Σ c ≤ 150 over 300 steps.
-constexpr double kControlWeight = 1e-4;
+constexpr double kSwimmerControlWeight = 1e-4;
 
 struct Swimmer {
   Robot body;
@@ -44,7 +44,7 @@ struct Swimmer {
     const S vy = (after.q[1] - before.q[1]) * rate;
     const S energy = sum_of_squares(action);
     StepResult<S> result;
-    result.reward = vx - kControlWeight * energy;
+    result.reward = vx - kSwimmerControlWeight * energy;
     result.reward_paper = result.reward;
     result.costs = {smooth_root(S(vx * vx + vy * vy), kSpeedEpsilon), energy,
                     smooth_root(S(after.q[1] * after.q[1]), kSpeedEpsilon)};
@@ -52,7 +52,7 @@ struct Swimmer {
   }
 };
 
-RobotDefaults defaults() {
+RobotDefaults swimmer_defaults() {
   return {.name = "swimmer",
           .xml = std::string(model_text("swimmer")),
           .period = 0.04,
@@ -65,9 +65,9 @@ RobotDefaults defaults() {
 
 TaskEntry swimmer_entry() {
   return {.name = "swimmer",
-          .options = robot_options(defaults(), /*collides=*/false),
+          .options = robot_options(swimmer_defaults(), /*collides=*/false),
           .make = [](const TaskOptions& chosen) {
-            return make_robot_task(Swimmer{.body = make_robot(defaults(), chosen)});
+            return make_robot_task(Swimmer{.body = make_robot(swimmer_defaults(), chosen)});
           }};
 }
 
