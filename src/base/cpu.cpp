@@ -35,10 +35,11 @@ Isa best_isa() {
 
 const char* isa_name(Isa isa) {
   switch (isa) {
+    case Isa::kBaseline: return "baseline";
     case Isa::kAvx2: return "avx2";
     case Isa::kAvx512: return "avx512";
-    default: return "baseline";
   }
+  return "unknown";
 }
 
 }  // namespace cgpo

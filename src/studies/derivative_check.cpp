@@ -26,7 +26,7 @@ std::vector<int> all_costs(const Task& task) {
 // simulator that training uses, in double.
 class Window {
  public:
-  Window(std::shared_ptr<const Task> task, int steps)
+  Window(const std::shared_ptr<const Task>& task, int steps)
       : spec_(task->spec()),
         steps_(steps),
         signals_(1 + static_cast<int>(task->spec().costs.size())),

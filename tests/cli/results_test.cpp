@@ -153,8 +153,7 @@ TEST_F(Results, Explain) {
 // Runs spoilt on purpose: each is told its own cause.
 TEST_F(Results, ExplainNamesTheCause) {
   const auto causes = [&](const std::string& name, const std::vector<std::string>& settings) {
-    std::vector<std::string> more = settings;
-    EXPECT_EQ(run(small_training(name, 8, more)).code, 0);
+    EXPECT_EQ(run(small_training(name, 8, settings)).code, 0);
     std::vector<std::string> found;
     const Json eval = json_of(run({"eval", name, "--episodes", "64", "--explain", "--json"}));
     for (const Json& finding : eval.at("explanation").at("findings")) found.push_back(finding.at("cause"));

@@ -20,7 +20,7 @@ class Interrupted : public ProgramTest {
     const pid_t process = start(small_training("cut", 100'000));
     wait_for_lines("cut", 4);
     ::kill(process, signal);
-    const Outcome first = wait(process);
+    Outcome first = wait(process);
     // Whatever the moment, the checkpoint can be used, and it tells how far the run got.
     EXPECT_EQ(run({"eval", "cut", "--episodes", "8"}).code, 0);
     const std::string log = read_file(at("cut/log.jsonl"));

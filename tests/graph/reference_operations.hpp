@@ -59,7 +59,10 @@ Real reference_value(Op op, Real a, Real b, Real c) {
     case Op::kLog: return std::log(a);
     case Op::kTanh: return std::tanh(a);
     case Op::kRoundEven: return std::nearbyint(a);
-    case Op::kPow2i: return std::ldexp(Real(1), static_cast<int>(a));
+    case Op::kPow2i: {
+      const auto power = static_cast<int>(a);
+      return std::ldexp(Real(1), power);
+    }
     case Op::kExponent: return std::logb(a);
     case Op::kMantissa: return Real(2) * std::frexp(a, &exponent);
     case Op::kCopysign: return std::copysign(a, b);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 namespace cgpo::testing {
@@ -35,7 +34,7 @@ class Lanes {
 
 template <class Real>
 bool same_bits(Real a, Real b) {
-  return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof(Real)) == 0;
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }
 
 }  // namespace cgpo::testing

@@ -101,7 +101,7 @@ TEST(Normaliser, WhatNeverChangedKeepsItsUnit) {
   const auto update = [&] {
     Moments moments(1);
     moments.add<float>(raw.view(), 1000);
-    const InputScale before = normaliser.scale();
+    InputScale before = normaliser.scale();
     normaliser.update(moments);
     return before;
   };

@@ -41,7 +41,7 @@ void expect_near(const Lanes& actual, const Lanes& expected, double tolerance) {
   for (std::size_t i = 0; i < actual.size(); ++i) EXPECT_NEAR(actual[i], expected[i], tolerance * largest) << i;
 }
 
-void compare_with_whole_step(const std::string& name, std::vector<int> costs) {
+void compare_with_whole_step(const std::string& name, const std::vector<int>& costs) {
   SCOPED_TRACE(name);
   const std::shared_ptr<const Task> task = task_with(name, {{"engine", std::string("own")}});
   ASSERT_TRUE(std::holds_alternative<Substeps>(task->dynamics()));

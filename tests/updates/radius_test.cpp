@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-Prediction predicted(double before, double after, std::vector<double> costs) {
+Prediction predicted(double before, double after, const std::vector<double>& costs) {
   return {before, after, costs, costs, std::vector<double>(costs.size(), 0.5)};
 }
 

@@ -103,7 +103,7 @@ class LinkWalk {
         rotation_ = axes_ == DofAxes::kTree ? Mat3<S>::identity() : rotation_of(read_quaternion(q_, joint.q + 3));
         return {};
       case JointType::kSlide: {
-        const Vec3<S> axis = rotation_ * lift<S>(joint.link_axis);
+        Vec3<S> axis = rotation_ * lift<S>(joint.link_axis);
         pieces_.back() = pieces_.back() + scale(sparse::sub(q_[joint.q], S(joint.reference)), axis);
         return axis;
       }

@@ -148,7 +148,7 @@ MujocoEngine make_mujoco_engine(const Robot& robot) {
   return engine;
 }
 
-TaskDynamics robot_dynamics(std::shared_ptr<const Robot> robot, TracedOutcome outcome) {
+TaskDynamics robot_dynamics(const std::shared_ptr<const Robot>& robot, TracedOutcome outcome) {
   if (robot->engine == Engine::kMujoco) {
     return OutsideStep{[robot]() -> std::unique_ptr<OutsideEngine> { return std::make_unique<MujocoSteps>(*robot); },
                        std::move(outcome)};

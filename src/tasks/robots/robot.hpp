@@ -80,7 +80,7 @@ Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options);
 TaskSpec robot_spec(const Robot& robot, int observations, int extra = 0);
 MujocoEngine make_mujoco_engine(const Robot& robot);
 // How its engine moves it: ours by physics_step, substep by substep, MuJoCo's by mj_step, outside.
-TaskDynamics robot_dynamics(std::shared_ptr<const Robot> robot, TracedOutcome outcome);
+TaskDynamics robot_dynamics(const std::shared_ptr<const Robot>& robot, TracedOutcome outcome);
 
 // An environment's state with names, and where its bodies are.
 template <class S>
