@@ -7,7 +7,7 @@ build=(
   libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev         # text, command line, configuration, JSON
   librandom123-dev                                                       # counter-based random numbers
   libasmjit-dev                                                          # encodes machine code
-  libmujoco-dev                                                          # MJCF compiler, oracle, black-box engine
+  libmujoco-dev                                                          # MJCF compiler, oracle, engine    
   libjs-three libjs-chart.js libcpp-httplib-dev                          # pages: robots, curves; the live view's server
 )
 test=(

@@ -10,6 +10,7 @@
 
 #include "cgpo/algorithms/baselines.hpp"
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/subproblem/trust_region.hpp"
 #include "cgpo/updates/natural_gradient.hpp"
 
@@ -18,10 +19,6 @@ namespace {
 
 // gᵀF⁻¹b and bᵀF⁻¹g are one number; if they differ by a larger share, conjugate gradients have not converged.
 constexpr double kAsymmetry = 0.05;
-
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 
 struct Cpo {
   explicit Cpo(const OnPolicy& machine)

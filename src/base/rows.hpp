@@ -1,6 +1,7 @@
 // How batches lie in memory, everywhere: one row a quantity, one column an environment (or sample), columns contiguous.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -30,6 +31,11 @@ template <class Real>
 constexpr std::ptrdiff_t padded_stride(std::ptrdiff_t columns) {
   constexpr std::ptrdiff_t line = 64 / static_cast<std::ptrdiff_t>(sizeof(Real));
   return (((columns + line - 1) / line) | 1) * line;
+}
+
+template <class Real>
+void copy_rows(Rows<const Real> from, Rows<Real> to, int rows, int columns) {
+  for (int i = 0; i < rows; ++i) std::copy_n(from.row(i), columns, to.row(i));
 }
 
 }  // namespace cgpo

@@ -5,18 +5,19 @@
 
 namespace cgpo {
 
-void print_table(const std::vector<std::vector<std::string>>& rows) {
+std::string text_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
+  std::string text;
   for (const auto& row : rows) {
-    std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}", row[i], widths[i] + 2);
+      text += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}", row[i], widths[i] + 2);
     }
-    fmt::print("{}\n", line);
+    text += "\n";
   }
+  return text;
 }
 
 std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {

@@ -6,9 +6,9 @@
 
 namespace cgpo {
 
-// Prints rows of equal length, the first one the headings. Columns are as wide as their widest cell; the last one ends
+// Rows of equal length, the first one the headings. Columns are as wide as their widest cell; the last one ends
 // where it ends.
-void print_table(const std::vector<std::vector<std::string>>& rows);
+std::string text_table(const std::vector<std::vector<std::string>>& rows);
 
 // The same as Markdown.
 std::string markdown_table(const std::vector<std::vector<std::string>>& rows);

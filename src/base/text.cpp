@@ -41,6 +41,12 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return best == nullptr ? std::string() : fmt::format(" (did you mean '{}'?)", *best);
 }
 
+std::string trimmed(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
 std::string format_duration(double seconds) {
   if (!std::isfinite(seconds)) return "?";
   if (seconds < 10.0) return fmt::format("{:.1f}s", seconds);

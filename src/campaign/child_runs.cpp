@@ -14,7 +14,6 @@
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/process.hpp"
 #include "cgpo/base/program_name.hpp"
-#include "cgpo/base/stop_signal.hpp"
 #include "cgpo/base/text.hpp"
 #include "cgpo/run/run_log.hpp"
 

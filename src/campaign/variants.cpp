@@ -7,6 +7,7 @@
 
 #include "cgpo/algorithms/registry.hpp"
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/text.hpp"
 
 namespace cgpo {
 namespace {
@@ -15,11 +16,6 @@ std::string algorithm_names() {
   std::vector<std::string> names;
   for (const AlgorithmEntry& entry : algorithm_registry()) names.push_back(entry.name);
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
 // At the separators that stand neither in a list nor in a text of TOML.

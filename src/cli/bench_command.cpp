@@ -266,7 +266,7 @@ void print(const std::vector<BenchRow>& rows) {
                      number(row.ratio(), "{:.0f}"), number(row.peer_ns_gradient, "{:.0f}"),
                      number(row.ratio_gradient(), "{:.0f}")});
   }
-  print_table(table);
+  fmt::print("{}", text_table(table));
   fmt::print(
       "\nKernels: one thread, blocks of 32 environments in single precision, per environment and substep; gradients of "
       "the\nreward and one cost. The bound is one multiply–add for each operation, forwards / backwards. MuJoCo: "

@@ -36,12 +36,14 @@ Command make_compare_command() {
   CompareRequest& request = owned->request;
   return {{{"TASK", Text{&request.task}, listed_by("tasks")},
            {"--algos", Text{&request.algorithms},
-            listed_by("algorithms") + ", with commas between; also NAME@PRESET and NAME:KEY=VALUE", "NAME,…"},
+            listed_by("algorithms") + ", with commas between, needed; also NAME@PRESET and NAME:KEY=VALUE", "NAME,…"},
            {"--vary", Texts{&request.vary},
-            "train each algorithm once for each value: --vary 'limits=[3],[5]' window=5,10", "KEY=A,B,…"},
+            "train each algorithm once for each value of each key, not for their combinations: --vary 'limits=[3],[5]' "
+            "window=5,10",
+            "KEY=A,B,…"},
            {"--seeds", whole(request.seeds, 1, kMostSeeds), "how many (5)"},
            {"--first-seed", whole(request.first_seed, 0, std::numeric_limits<std::int64_t>::max() - kMostSeeds),
-            "the others follow it (0)"},
+            "the first of them; the others follow it (0)"},
            {"--evaluate", whole(request.evaluate, 1, 100'000'000),
             "also evaluate each run's last policy, as eval does, on so many episodes"},
            {"--jobs", whole(request.jobs, 1, 1024), "runs at a time; they share the cores (1)"},

@@ -120,7 +120,7 @@ int list_tasks(bool json) {
     }
     notes += describe_options(entry);
   }
-  print_table(rows);
+  fmt::print("{}", text_table(rows));
   fmt::print("{}", notes);
   return 0;
 }
@@ -147,7 +147,7 @@ int list_algorithms(bool json) {
     notes += fmt::format("\n{} sets\n", entry.name);
     for (const Assignment& own : defaults) notes += fmt::format("  {} = {}\n", own.key, format_value(own.value));
   }
-  print_table(rows);
+  fmt::print("{}", text_table(rows));
   fmt::print("{}", notes);
   return 0;
 }

@@ -68,7 +68,7 @@ void print_bodies(const Model& model) {
     rows.push_back({body_name(model, i), body_name(model, body.parent), fmt::format("{:.4g}", body.mass),
                     std::to_string(count_contacts(model, i)), describe_joints(model, i)});
   }
-  print_table(rows);
+  fmt::print("{}", text_table(rows));
 }
 
 // A ball or free joint has a gear for each direction.
@@ -87,7 +87,7 @@ void print_actuators(const Model& model) {
     rows.push_back({name_or_number(actuator.name, i), left_out ? "-" : joint_name(model, actuator.joint),
                     left_out ? "-" : describe_gear(model, actuator), actuator.control_limited ? range : "any"});
   }
-  print_table(rows);
+  fmt::print("{}", text_table(rows));
 }
 
 std::string describe_fluid(const Model& model) {

@@ -61,7 +61,7 @@ int list_all_settings(const ConfigurationRequest& request, bool json) {
       rows[i + 1].insert(rows[i + 1].begin() + 3, settings[i].origin.who);
     }
   }
-  print_table(rows);
+  fmt::print("{}", text_table(rows));
   return 0;
 }
 

@@ -73,7 +73,8 @@ std::vector<Assignment> resolve_identity(const ConfigurationRequest& request, Co
   }
   for (const Assignment& assignment : request.sets) {
     for (const auto& [key, flag] : kFlags) {
-      if (key == assignment.key) throw UserError("--set: {} is not set but given as {}", assignment.key, flag);
+      if (key == assignment.key)
+        throw UserError("{}: {} is not set but given as {}", assignment.origin, assignment.key, flag);
     }
     rest.push_back(assignment);
   }

@@ -1,9 +1,11 @@
 #include "cgpo/config/setting_list.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <utility>
 
 #include "cgpo/config/keys.hpp"
+#include "cgpo/tasks/registry.hpp"
 
 namespace cgpo {
 namespace {
@@ -23,10 +25,25 @@ std::string type_of(const OptionValue& value) {
   return std::holds_alternative<double>(value) ? "number" : "text";
 }
 
+// With the task's options. One that is no task until an option says which (`external`) has the program's defaults, and
+// its options are listed as they stand.
+Configuration resolve_listed(const ConfigurationRequest& request) {
+  if (!request.task) return resolve_without_task(request);
+  const TaskEntry& entry = find_task(*request.task);
+  const bool given = std::any_of(request.sets.begin(), request.sets.end(),
+                                 [&](const Assignment& set) { return set.key == entry.needs; });
+  if (entry.needs.empty() || given) return resolve_configuration(request);
+  ConfigurationRequest rest = request;
+  rest.task.reset();
+  Configuration configuration = resolve_without_task(rest);
+  configuration.task_options = TaskOptions(entry.options);
+  return configuration;
+}
+
 }  // namespace
 
 std::vector<ListedSetting> list_settings(const ConfigurationRequest& request) {
-  const Configuration configuration = request.task ? resolve_configuration(request) : resolve_without_task(request);
+  const Configuration configuration = resolve_listed(request);
   const auto origin_of = [&](const std::string& name) {
     const auto found = configuration.origins.find(name);
     return found != configuration.origins.end() ? found->second : SettingOrigin{};

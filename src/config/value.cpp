@@ -9,6 +9,7 @@
 #include <toml++/toml.h>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/text.hpp"
 
 namespace cgpo {
 namespace {
@@ -80,12 +81,6 @@ bool is_bare_word(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) {
            return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == '/';
          });
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
 }  // namespace

@@ -5,12 +5,9 @@
 #include <limits>
 #include <numeric>
 
+#include "cgpo/base/numbers.hpp"
 namespace cgpo {
 namespace {
-
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 
 struct EpisodeCount {
   double all = 0.0;      // N

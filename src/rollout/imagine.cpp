@@ -10,11 +10,6 @@ namespace cgpo {
 namespace {
 
 template <class Real>
-void copy_rows(Rows<const Real> from, Rows<Real> to, int rows, int columns) {
-  for (int i = 0; i < rows; ++i) std::copy_n(from.row(i), columns, to.row(i));
-}
-
-template <class Real>
 class BlockImagination {
  public:
   BlockImagination(const Simulator<Real>& model, const Actor<Real>& actor, const TrajectoryBlock<Real>& real,

@@ -1,5 +1,5 @@
-// A run as a program uses it: open, train, ask. Nothing here prints, handles signals or looks at global state, so a
-// process may have several runs, one after another or side by side.
+// A run as a program uses it: open, train, ask. Nothing here prints, handles signals or changes what others see, so
+// a process may have several runs, one after another or side by side.
 //
 //   Run run = open_run(resolve_configuration({.task = "function"}), {.folder = "runs/mine"});
 //   run.train([](const LogEntry& entry, double) { … });

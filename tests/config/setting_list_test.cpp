@@ -83,5 +83,15 @@ TEST(SettingList, RefusesWhatThereIsNot) {
   EXPECT_THROW(list_settings(request), UserError);
 }
 
+TEST(SettingList, OfATaskThatNeedsAnOptionItShowsTheOptions) {
+  ConfigurationRequest request;
+  request.task = "external";
+  const std::vector<ListedSetting> list = list_settings(request);
+  const auto found =
+      std::find_if(list.begin(), list.end(), [](const ListedSetting& s) { return s.name == "task.command"; });
+  ASSERT_NE(found, list.end());
+  EXPECT_EQ(found->type, "text");
+}
+
 }  // namespace
 }  // namespace cgpo

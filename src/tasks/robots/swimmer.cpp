@@ -19,7 +19,7 @@ struct Swimmer {
 
   TaskSpec spec() const {
     TaskSpec spec = robot_spec(body, 8);
-    spec.summary = "three links in a fluid with a speed limit; a black box";
+    spec.summary = "three links in a fluid with a speed limit; MuJoCo, without derivatives";
     spec.horizon = 300;
     spec.costs = {{.name = "speed", .limit = 150.0, .meaning = "√(v_x² + v_y²) of the root frame, m/s"},
                   {.name = "energy", .limit = 150.0, .standard = false, .meaning = "Σ a²"},

@@ -41,11 +41,6 @@ Graph differentiate_signals(const Task& task, const Graph& graph, int signals) {
   return differentiate(graph, request);
 }
 
-template <class Real>
-void copy_rows(Rows<const Real> from, Rows<Real> to, int rows, int lanes) {
-  for (int i = 0; i < rows; ++i) std::copy_n(from.row(i), lanes, to.row(i));
-}
-
 int signals_of(const std::vector<int>& costs) { return 1 + static_cast<int>(costs.size()); }
 
 }  // namespace
