@@ -1,22 +1,30 @@
 #include "cgpo/campaign/evaluations.hpp"
 
+#include <cstdint>
 #include <fmt/format.h>
 
 #include "cgpo/base/file.hpp"
 #include "cgpo/judge/evaluate_policy.hpp"
+#include "cgpo/run/run_folder.hpp"
 
 namespace cgpo {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What is in the file, if it belongs to this log; `seconds` tells a training from its repetition.
-std::optional<Json> read_kept(const fs::path& path, const std::vector<LogEntry>& log) {
+// A name for what a file holds (FNV-1a): the same policy is not evaluated twice, another one always is.
+std::string fingerprint(const fs::path& path) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char byte : read_file(path)) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  return fmt::format("{:016x}", hash);
+}
+
+// What is in the file, if it is of this policy.
+std::optional<Json> read_kept(const fs::path& path, const std::string& policy) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
   const Json found = Json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
-  if (!found.is_object() || !found.contains("report") || found.value("iterations", Json()) != Json(log.size()) ||
-      found.value("seconds", Json()) != Json(log.back().seconds)) {
+  if (!found.is_object() || !found.contains("report") || found.value("policy", Json()) != Json(policy)) {
     return std::nullopt;
   }
   return found["report"];
@@ -26,12 +34,12 @@ std::optional<Json> read_kept(const fs::path& path, const std::vector<LogEntry>&
 
 Json evaluate_run(const ComparedRun& run, int episodes, int threads) {
   const fs::path path = run.folder / fmt::format("evaluation-{}.json", episodes);
-  if (std::optional<Json> kept = read_kept(path, run.log)) return *std::move(kept);
+  const std::string policy = fingerprint(RunPaths{run.folder}.checkpoint());
+  if (std::optional<Json> kept = read_kept(path, policy)) return *std::move(kept);
 
   const EvaluationReport report = evaluate(TrainedPolicy::load(run.folder), {.episodes = episodes, .threads = threads});
   Json file;
-  file["iterations"] = run.log.size();
-  file["seconds"] = run.log.back().seconds;
+  file["policy"] = policy;
   // As it will be read: null for what is not finite.
   file["report"] = Json::parse(to_json(report).dump());
   write_file_atomically(path, file.dump() + "\n");
