@@ -105,10 +105,12 @@ TEST_F(TensorFile, WrongTypesAndSizesAreNamed) {
 TEST_F(TensorFile, AFailedWriteLeavesTheOldFile) {
   write_tensors(path_, sample());
   const std::string before = read_file(path_);
-  std::filesystem::create_directory(path_.string() + ".tmp");  // the temporary name cannot be opened
-  EXPECT_THROW(write_tensors(path_, Tensors{}), UserError);
-  EXPECT_EQ(read_file(path_), before);
+  std::filesystem::create_directories(folder_ / "taken" / "by");
+  EXPECT_THROW(write_tensors(folder_ / "taken", Tensors{}), UserError);
   EXPECT_THROW(write_tensors(folder_ / "missing" / "x", Tensors{}), UserError);
+  EXPECT_EQ(read_file(path_), before);
+  const std::filesystem::directory_iterator entries(folder_);
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 2) << "a temporary file was left behind";
 }
 
 }  // namespace
