@@ -22,13 +22,13 @@ constexpr std::string_view kSuffixLetters = "abcdefghijklmnopqrstuvwxyz012345678
 constexpr std::string_view kTemporaryEnd = ".tmp";
 
 // A descriptor that is closed whatever happens.
-class OpenFile {
+class Descriptor {
  public:
-  OpenFile(const fs::path& path, int flags, mode_t mode = 0)
+  Descriptor(const fs::path& path, int flags, mode_t mode = 0)
       : number_(::open(path.c_str(), flags | O_CLOEXEC, mode)), error_(number_ < 0 ? errno : 0) {}
-  ~OpenFile() { close(); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
 
   int number() const { return number_; }
   int error() const { return error_; }  // of opening it
@@ -77,7 +77,7 @@ fs::path temporary_beside(const fs::path& path) {
 }  // namespace
 
 std::string read_file(const fs::path& path) {
-  const OpenFile file(path, O_RDONLY);
+  const Descriptor file(path, O_RDONLY);
   const auto fail = [&](int error) {
     if (error == EISDIR) return UserError("'{}' is a folder, not a file", path.string());
     return UserError("cannot read '{}': {}", path.string(), std::strerror(error));
@@ -107,7 +107,7 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
   constexpr int kTries = 100;  // names are taken by accident only
   for (int i = 0;; ++i) {
     temporary = temporary_beside(path);
-    OpenFile file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+    Descriptor file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
     if (file.error() == EEXIST && i < kTries) continue;
     if (file.error() != 0) refuse_to_write(path, file.error());
     errno = 0;
@@ -140,7 +140,7 @@ void remove_leftovers(const fs::path& folder, const std::function<bool(const std
 }
 
 void sync_folder(const fs::path& folder) {
-  const OpenFile file(folder, O_RDONLY | O_DIRECTORY);
+  const Descriptor file(folder, O_RDONLY | O_DIRECTORY);
   if (file.error() != 0) refuse_to_write(folder, file.error());
   // Some file systems cannot flush a folder; they say EINVAL, and there is nothing to be done about it.
   if (::fsync(file.number()) != 0 && errno != EINVAL) refuse_to_write(folder, errno);

@@ -24,7 +24,8 @@ bool is_deep(std::string_view text) {
 }  // namespace
 
 Json parse_json(std::string_view text) {
-  if (is_deep(text)) return Json(Json::value_t::discarded);
+  // The parser takes a zero byte for the end of the text, whatever follows.
+  if (is_deep(text) || text.find('\0') != std::string_view::npos) return Json(Json::value_t::discarded);
   return Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
 }
 
