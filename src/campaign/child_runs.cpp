@@ -70,15 +70,14 @@ std::string describe_failure(const ProcessEnd& end, const ChildRun& run) {
 std::string summary_of(const ChildRun& run) {
   const LogEnd end = end_of_log(run.log);
   std::string text = fmt::format("{} iterations", end.iterations);
-  try {
-    const LogEntry entry = from_json(Json::parse(end.line));
-    text += fmt::format(" in {}, return {:.5g}", format_duration(entry.seconds), entry.report.return_mean);
-    for (std::size_t i = 0; i < entry.report.costs.size() && i < entry.report.limits.size(); ++i) {
-      const bool holds = entry.report.costs[i] <= entry.report.limits[i];
-      text += fmt::format(", cost {:.5g} {} {:.5g}", entry.report.costs[i], holds ? "<=" : ">", entry.report.limits[i]);
-    }
-  } catch (const Json::exception&) {
-  }  // no line that can be read: the count says what there is to say
+  const std::optional<LogEntry> entry = parse_log_line(end.line);
+  if (!entry) return text;  // no line that can be read: the count says what there is to say
+  const IterationReport& report = entry->report;
+  text += fmt::format(" in {}, return {:.5g}", format_duration(entry->seconds), report.return_mean);
+  for (std::size_t i = 0; i < report.costs.size() && i < report.limits.size(); ++i) {
+    const bool holds = report.costs[i] <= report.limits[i];
+    text += fmt::format(", cost {:.5g} {} {:.5g}", report.costs[i], holds ? "<=" : ">", report.limits[i]);
+  }
   return text;
 }
 

@@ -93,7 +93,8 @@ ComparedRun read_compared_run(const Configuration& configuration, const fs::path
   if (!problem.empty()) return run;
   const auto iterations = static_cast<std::size_t>(configuration.settings.iterations);
   run.log = read_log(RunPaths{folder}.log());
-  if (run.log.size() > iterations) run.log.resize(iterations);
+  std::erase_if(run.log,
+                [&](const LogEntry& entry) { return entry.report.iteration >= configuration.settings.iterations; });
   if (run.log.size() < iterations) run.problem = fmt::format("its log has only {} whole lines", run.log.size());
   return run;
 }
@@ -184,6 +185,10 @@ CompareResult run_comparison(const CompareRequest& request, const Listener& list
   const FolderLock lock(paths.folder);
   check_folder(paths, request.task);  // another process may have filled it in between
   const RunPlans plans = plan_runs(variants, paths);
+  remove_leftovers(paths.folder, [&](const std::string& name) {
+    return paths.folder / name == paths.marker() || paths.folder / name == paths.table() ||
+           paths.folder / name == paths.json() || name.starts_with("curve");
+  });
   write_marker(paths, request);
 
   CompareResult outcome;

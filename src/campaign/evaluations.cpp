@@ -23,7 +23,7 @@ std::string fingerprint(const fs::path& path) {
 std::optional<Json> read_kept(const fs::path& path, const std::string& policy) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
-  const Json found = Json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
+  const Json found = parse_json(read_file(path));
   if (!found.is_object() || !found.contains("report") || found.value("policy", Json()) != Json(policy)) {
     return std::nullopt;
   }

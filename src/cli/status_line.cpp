@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cgpo/base/stop_signal.hpp"
+#include "cgpo/cli/say.hpp"
 
 namespace cgpo {
 namespace {
@@ -34,26 +35,20 @@ Listener StatusLine::listener() {
 
 void StatusLine::event(const std::string& text) {
   status("");
-  fmt::print(stderr, "{}\n", text);
-  std::fflush(stderr);
+  say(stderr, text + "\n");
 }
 
 void StatusLine::status(const std::string& text) {
   if (text.empty()) {
-    if (shown_) fmt::print(stderr, "{}", kEraseLine);
+    if (shown_) say(stderr, kEraseLine);
     shown_ = false;
   } else {
     const Clock::duration pause = terminal_ ? Clock::duration(kTerminalPause) : Clock::duration(kFilePause);
     if (Clock::now() - shown_at_ < pause) return;
     shown_at_ = Clock::now();
     shown_ = terminal_;
-    if (terminal_) {
-      fmt::print(stderr, "{}{}", kEraseLine, text.substr(0, terminal_width()));
-    } else {
-      fmt::print(stderr, "{}\n", text);
-    }
+    say(stderr, terminal_ ? fmt::format("{}{}", kEraseLine, text.substr(0, terminal_width())) : text + "\n");
   }
-  std::fflush(stderr);
 }
 
 }  // namespace cgpo

@@ -15,6 +15,7 @@
 #include "cgpo/base/version.hpp"
 #include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/progress.hpp"
+#include "cgpo/cli/say.hpp"
 #include "cgpo/kernel/kernel.hpp"
 #include "cgpo/run/open_run.hpp"
 #include "cgpo/view/live_view.hpp"
@@ -59,12 +60,12 @@ std::string describe_backend(const Task& task, Backend backend) {
 void print_header(std::FILE* stream, const Configuration& configuration, const Task& task, const fs::path& folder,
                   int threads) {
   const Settings& settings = configuration.settings;
-  fmt::print(stream, "{}: {} on {}, seed {}, preset {}, in {}\n", kVersion, configuration.algorithm, configuration.task,
-             configuration.seed, configuration.preset, folder.string());
-  fmt::print(stream, "{} iterations of {} episodes of {} steps; {}, {} thread{}\n", settings.iterations,
-             settings.environments, settings.horizon, describe_backend(task, settings.kernel.backend), threads,
-             threads == 1 ? "" : "s");
-  std::fflush(stream);
+  say(stream,
+      fmt::format(
+          "{}: {} on {}, seed {}, preset {}, in {}\n{} iterations of {} episodes of {} steps; {}, {} thread{}\n",
+          kVersion, configuration.algorithm, configuration.task, configuration.seed, configuration.preset,
+          folder.string(), settings.iterations, settings.environments, settings.horizon,
+          describe_backend(task, settings.kernel.backend), threads, threads == 1 ? "" : "s"));
 }
 
 // The words of a command that continues this run.
@@ -106,11 +107,12 @@ void print_summary(std::FILE* stream, const TrainingResult& result, const Config
   }
 }
 
-Json summary_json(const TrainingResult& result, const fs::path& folder) {
+Json summary_json(const TrainingResult& result, const fs::path& folder, const std::vector<std::string>& notes) {
   Json summary = result.last ? to_json(*result.last) : Json::object();
   summary["out"] = folder.string();
   summary["iterations"] = result.iterations;
   summary["finished"] = result.finished;
+  if (!notes.empty()) summary["notes"] = notes;
   return summary;
 }
 
@@ -136,6 +138,7 @@ Run open(const TrainRequest& request) {
   if (request.out) options.folder = *request.out;
   if (request.resume) {
     options.folder = folder_to_resume(request);
+    for (const std::string& note : mend_run(options.folder)) say(stderr, fmt::format("note: {}\n", note));
     return open_run(continue_configuration(find_run(options.folder).config(), request.configuration), options);
   }
   try {
@@ -146,14 +149,15 @@ Run open(const TrainRequest& request) {
 }
 
 void print_opening(std::FILE* stream, const Run& run, const TrainRequest& request) {
+  for (const std::string& note : run.notes()) say(stderr, fmt::format("note: {}\n", note));
   if (!request.resume) {
     const TaskSpec& spec = run.task().spec();
-    for (const std::string& element : spec.unsupported) fmt::print(stderr, "left out: {}\n", element);
-    for (const std::string& warning : spec.warnings) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& element : spec.unsupported) say(stderr, fmt::format("left out: {}\n", element));
+    for (const std::string& warning : spec.warnings) say(stderr, fmt::format("warning: {}\n", warning));
   }
   if (request.resume && run.is_finished()) return;
   print_header(stream, run.configuration(), run.task(), run.paths().folder, request.threads);
-  if (request.resume) fmt::print(stream, "going on after iteration {}\n", run.iteration());
+  if (request.resume) say(stream, fmt::format("going on after iteration {}\n", run.iteration()));
 }
 
 int train(TrainRequest& request) {
@@ -166,13 +170,12 @@ int train(TrainRequest& request) {
   Run run = open(request);
   const fs::path& folder = run.paths().folder;
   std::FILE* const stream = request.json ? stderr : stdout;
+  const StopSignal stop;  // from here on a reader of the output that goes (`train | head`) does not end the training
   print_opening(stream, run, request);
   if (live) {
     live->begin(folder, run.configuration());
-    fmt::print(stream, "live: {}\n", live->address());
-    std::fflush(stream);
+    say(stream, fmt::format("live: {}\n", live->address()));
   }
-  const StopSignal stop;
   Progress progress(stream, ::isatty(::fileno(stream)) != 0, run.configuration().settings.iterations);
   TrainingResult result;
   try {
@@ -185,7 +188,7 @@ int train(TrainRequest& request) {
   }
   if (live) live->finish();
   print_summary(stream, result, run.configuration(), folder);
-  if (request.json) fmt::print("{}\n", summary_json(result, folder).dump());
+  if (request.json) fmt::print("{}\n", summary_json(result, folder, run.notes()).dump());
   return result.finished ? 0 : 128 + StopSignal::flag();
 }
 

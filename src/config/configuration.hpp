@@ -93,6 +93,10 @@ std::vector<SettingDifference> differences(const Configuration& before, const Co
 // Whether a run can go on with these settings; throws UserError, naming the key, if anything differs that may not.
 void check_continues(const Configuration& before, const Configuration& after, const std::filesystem::path& stored);
 
+// All that a run keeps for life, as text: the same for two configurations if and only if one may go on where the other
+// stopped. How a simulator outside is started (task.command) is not part of it.
+std::string lasting_configuration(const Configuration& configuration);
+
 // The stored configuration of a run that goes on. What the request says again must be the same, but for `iterations`,
 // which may change; throws UserError, naming the key, if anything else does.
 Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request);

@@ -288,6 +288,15 @@ void check_continues(const Configuration& before, const Configuration& after, co
   }
 }
 
+std::string lasting_configuration(const Configuration& configuration) {
+  std::string text;
+  for (const ConfigurationLine& line : configuration_lines(configuration)) {
+    if (may_change(line.key, configuration.task) || line.key == "task.command") continue;
+    text += line.key + " = " + line.value + "\n";
+  }
+  return text;
+}
+
 Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request) {
   ConfigurationRequest all = request;
   all.file = stored_request(stored).file;

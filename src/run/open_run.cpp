@@ -39,6 +39,7 @@ Run resume(RunParts parts, const std::filesystem::path& path) {
   const RunFolder& folder = *parts.folder;
   const bool changed = changes_configuration(folder.paths(), parts.configuration);
   parts.algorithm = make_algorithm(parts.configuration, *parts.pool);
+  if (folder.has_only_begun() && !parts.configuration.init.empty()) start_from(*parts.algorithm, parts.configuration);
   Run run = Run::resume(std::move(parts));
   const int iterations = run.configuration().settings.iterations;
   if (iterations < run.iteration()) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "cgpo/base/file.hpp"
 #include "cgpo/updates/report.hpp"
 
 namespace cgpo {
@@ -35,7 +36,7 @@ void start_from(Algorithm& algorithm, const Configuration& configuration) {
   const RunPaths run = find_run(configuration.init);
   std::error_code ignored;
   const std::filesystem::path path = std::filesystem::exists(run.best(), ignored) ? run.best() : run.checkpoint();
-  const Tensors tensors = read_checkpoint(path, configuration, /*algorithm=*/false);
+  const Tensors tensors = read_checkpoint(path, configuration, /*own=*/false);
   try {
     algorithm.warm_start(tensors);
   } catch (const UserError& error) {
@@ -47,47 +48,79 @@ IterationFailed::IterationFailed(const std::string& cause, int iterations)
     : UserError("{}; the run is kept as it was after {} iteration{}", cause, iterations, iterations == 1 ? "" : "s"),
       iterations_(iterations) {}
 
-Run::Run(RunParts parts) : parts_(std::move(parts)), paths_(parts_.folder->paths()), data_(paths_.data()) {}
+Run::Run(RunParts parts) : parts_(std::move(parts)), paths_(parts_.folder->paths()), data_(paths_) {}
 
 Run Run::start(RunParts parts) {
-  parts.folder->begin(parts.configuration);
   Run run(std::move(parts));
+  run.notes_ = run.parts_.folder->notes();
   run.take_state();
-  run.keep_snapshot();
-  write_tensors(run.paths_.checkpoint(), run.state_);
+  run.parts_.folder->begin(run.configuration(), [&] {
+    run.keep_snapshot();
+    write_tensors(run.paths_.checkpoint(), run.state_);
+  });
   return run;
 }
 
 Run Run::resume(RunParts parts) {
+  if (parts.folder->has_only_begun()) return start(std::move(parts));
   Run run(std::move(parts));
+  run.notes_ = run.parts_.folder->notes();
   const RunPaths& paths = run.paths_;
+  if (std::error_code ignored; !std::filesystem::exists(paths.checkpoint(), ignored)) {
+    throw UserError("'{}' has lost its checkpoint, and a run cannot go on without; --force starts anew",
+                    paths.folder.string());
+  }
   Algorithm& algorithm = *run.parts_.algorithm;
   const Tensors checkpoint = read_checkpoint(paths.checkpoint(), run.configuration());
-  run.data_.load(algorithm, static_cast<int>(checkpoint.integer("iteration")));
+  if (checkpoint.file_format == 1) {
+    const auto program = checkpoint.metadata.find("program");
+    run.notes_.push_back(fmt::format("'{}' was written by {} without checksums: what it holds cannot be verified",
+                                     paths.checkpoint().string(),
+                                     program == checkpoint.metadata.end() ? "an older program" : program->second));
+  }
+  check_finite(checkpoint, "critic", paths.checkpoint());
+  run.data_.load(algorithm, iteration_of(checkpoint), checkpoint);
   load_into(algorithm, checkpoint, paths.checkpoint());
   run.take_state();
 
-  const int done = run.iteration();
-  const KeptLines kept = find_lines(paths.log(), done);
-  if (kept.count < done) {
-    throw UserError("'{}' has {} whole lines, but the checkpoint stands after {} iterations; --force starts anew",
-                    paths.log().string(), kept.count, done);
-  }
-  try {
-    if (kept.last) run.last_ = from_json(*kept.last);
-  } catch (const Json::exception&) {
-    throw UserError("'{}', line {}: not a line of a run's log", paths.log().string(), done);
-  }
-
-  if (std::error_code ignored; std::filesystem::exists(paths.best(), ignored)) {
-    const Tensors best = read_checkpoint(paths.best(), run.configuration());
-    try {
-      run.best_return_ = std::stod(best.metadata.at("return"));
-    } catch (const std::logic_error&) {  // no such entry, or not a number
-      throw UserError("'{}' does not say which return it reached", paths.best().string());
-    }
-  }
+  run.look_at_lines();
+  run.look_at_best();
   return run;
+}
+
+void Run::look_at_lines() {
+  const int done = iteration();
+  const auto tell = [&](const std::filesystem::path& path, const KeptLines& kept) {
+    if (!kept.damaged) return;
+    notes_.push_back(fmt::format(
+        "'{}' has whole lines of {} of the {} iterations before the checkpoint; the run goes on from its checkpoint, "
+        "and what cannot be read is kept beside the file",
+        path.string(), kept.count, done));
+  };
+  const KeptLines kept = find_lines(paths_.log(), done, LineKind::kLog);
+  tell(paths_.log(), kept);
+  tell(paths_.timing(), find_lines(paths_.timing(), done, LineKind::kTiming));
+  if (kept.last) last_ = from_json(*kept.last);
+}
+
+void Run::look_at_best() {
+  if (std::error_code ignored; !std::filesystem::exists(paths_.best(), ignored)) return;
+  try {
+    const Tensors best = read_checkpoint(paths_.best(), configuration());
+    const auto found = best.metadata.find("return");
+    if (found == best.metadata.end()) {
+      throw UserError("'{}' does not say which return it reached", paths_.best().string());
+    }
+    best_return_ = std::stod(found->second);
+  } catch (const UserError& error) {
+    best_is_damaged_ = true;
+    notes_.push_back(fmt::format("{}; it is kept beside, and the next feasible policy is the best", error.what()));
+  } catch (const std::logic_error&) {  // not a number
+    best_is_damaged_ = true;
+    notes_.push_back(fmt::format(
+        "'{}' does not say which return it reached; it is kept beside, and the next feasible policy is the best",
+        paths_.best().string()));
+  }
 }
 
 struct Run::Session {
@@ -129,7 +162,7 @@ void Run::keep_if_best(const IterationReport& report) {
 }
 
 void Run::write_state() {
-  data_.write();
+  data_.write(state_);
   write_tensors(paths_.checkpoint(), state_);
 }
 
@@ -141,13 +174,17 @@ void Run::keep_snapshot() const {
   for (const auto& [name, tensor] : state_.entries) {
     if (name.starts_with("policy.") || name.starts_with("normaliser.")) snapshot.entries[name] = tensor;
   }
-  std::filesystem::create_directories(paths_.snapshots());
+  create_folder(paths_.snapshots());
   write_tensors(paths_.snapshot(iteration()), snapshot);
 }
 
 void Run::cut_back() {
-  for (const std::filesystem::path& path : {paths_.log(), paths_.timing()}) {
-    if (std::error_code ignored; std::filesystem::exists(path, ignored)) cut_lines(path, iteration());
+  cut_lines(paths_.log(), iteration(), LineKind::kLog);
+  cut_lines(paths_.timing(), iteration(), LineKind::kTiming);
+  if (best_is_damaged_) {
+    rename_entry(paths_.best(), damaged_name(paths_.best()));
+    sync_folder(paths_.folder);
+    best_is_damaged_ = false;
   }
   data_.cut(iteration());
 }

@@ -39,16 +39,12 @@ class LogTail {
     std::ifstream file(path_, std::ios::binary);
     file.seekg(static_cast<std::streamoff>(read_));
     for (std::string line; std::getline(file, line) && !file.eof();) {
-      try {
-        LogEntry entry = from_json(Json::parse(line));
-        if (entry.report.iteration != static_cast<int>(entries_.size())) {
-          restart();
-          break;
-        }
-        entries_.push_back(std::move(entry));
-      } catch (const Json::exception&) {
+      std::optional<LogEntry> entry = parse_log_line(line);
+      if (entry && !entries_.empty() && entry->report.iteration <= entries_.back().report.iteration) {
+        restart();
         break;
       }
+      if (entry) entries_.push_back(*std::move(entry));  // one that is damaged is left out
       read_ += line.size() + 1;
     }
     return entries_;

@@ -47,11 +47,17 @@ void add_notes(ReportedRun& run) {
   const std::size_t lines = is_there(run.paths.log()) ? count_lines(read_file(run.paths.log())) : 0;
   if (run.log.empty()) run.notes.emplace_back("There is no iteration in the log yet.");
   if (lines > run.log.size()) {
-    run.notes.push_back(
-        fmt::format("The log cannot be read from line {} on; what follows is left out.", run.log.size() + 1));
+    const std::size_t unread = lines - run.log.size();
+    run.notes.push_back(fmt::format("{} line{} of the log cannot be read and {} left out.", unread,
+                                    unread == 1 ? "" : "s", unread == 1 ? "is" : "are"));
   }
-  if (!run.log.empty() && run.log.size() < static_cast<std::size_t>(iterations)) {
-    run.notes.push_back(fmt::format("{} of {} iterations are done.", run.log.size(), iterations));
+  const int done = run.log.empty() ? 0 : run.log.back().report.iteration + 1;
+  if (const int missing = done - static_cast<int>(run.log.size()); missing > 0) {
+    run.notes.push_back(
+        fmt::format("The log has no line of {} of the {} iterations; the curves have gaps there.", missing, done));
+  }
+  if (done > 0 && done < iterations) {
+    run.notes.push_back(fmt::format("{} of {} iterations are done.", done, iterations));
   }
   std::int64_t diverged = 0;
   int undefined = 0;
@@ -195,7 +201,10 @@ std::vector<fs::path> run_folders(const std::vector<std::string>& names) {
       continue;
     }
     std::vector<fs::path> found;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    std::error_code error;
+    fs::directory_iterator entries(folder, error);
+    if (error) throw UserError("cannot read the folder '{}': {}", folder.string(), error.message());
+    for (const fs::directory_entry& entry : entries) {
       if (is_there(RunPaths{entry.path()}.config())) found.push_back(entry.path());
     }
     std::sort(found.begin(), found.end());

@@ -38,9 +38,12 @@ pid_t ProgramTest::start(const std::vector<std::string>& arguments, const std::s
   const std::string folder = folder_.string();
   const pid_t process = ::fork();
   if (process == 0) {
+    int pipe_ends[2] = {-1, -1};
     const int out_file = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     const int err_file = ::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     if (::chdir(folder.c_str()) != 0 || ::dup2(out_file, 1) < 0 || ::dup2(err_file, 2) < 0) ::_exit(99);
+    if (nobody_reads_ && (::pipe(pipe_ends) != 0 || ::close(pipe_ends[0]) != 0 || ::dup2(pipe_ends[1], 1) < 0))
+      ::_exit(97);
     ::execv(pointers[0], pointers.data());
     ::_exit(98);
   }

@@ -266,7 +266,7 @@ class HardCases(PageTest):
         cgpo('report', name, '--episodes', '8')
         self.open('torn/report.html')
         self.assertEqual(len(self.points('return')), 2)
-        self.assertIn('from line 3 on', self.js("document.querySelector('#notes').innerText"))
+        self.assertIn('1 line of the log cannot be read', self.js("document.querySelector('#notes').innerText"))
 
     def test_no_checkpoint_at_all(self):
         name = self.copy('bare')
