@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <sstream>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -41,6 +42,8 @@ pid_t ProgramTest::start(const std::vector<std::string>& arguments, const std::s
     const int out_file = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     const int err_file = ::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     if (::chdir(folder.c_str()) != 0 || ::dup2(out_file, 1) < 0 || ::dup2(err_file, 2) < 0) ::_exit(99);
+    const rlimit bound{address_space_, address_space_};
+    if (address_space_ > 0 && ::setrlimit(RLIMIT_AS, &bound) != 0) ::_exit(97);
     ::execv(pointers[0], pointers.data());
     ::_exit(98);
   }
