@@ -189,8 +189,8 @@ void time_kernels(const std::string& name, const std::shared_ptr<const Task>& ta
     row.ns_per_substep_gradient = *row.ns_per_substep + back;
     row.steps_per_second = 1e9 / (substeps * *row.ns_per_substep_gradient);
     if (peak > 0.0) {
-      row.bound = timing.simulator().step_operations() / peak / (substeps * *row.ns_per_substep);
-      row.bound_gradient = timing.simulator().pull_back_operations() / peak / (substeps * back);
+      row.bound = static_cast<double>(timing.simulator().step_operations()) / peak / (substeps * *row.ns_per_substep);
+      row.bound_gradient = static_cast<double>(timing.simulator().pull_back_operations()) / peak / (substeps * back);
     }
     if (mujoco) {
       row.peer = "mujoco";

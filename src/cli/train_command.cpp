@@ -17,7 +17,7 @@
 #include "cgpo/cli/progress.hpp"
 #include "cgpo/cli/say.hpp"
 #include "cgpo/kernel/kernel.hpp"
-#include "cgpo/run/open_run.hpp"
+#include "cgpo/run/rehearsal.hpp"
 #include "cgpo/view/live_view.hpp"
 
 namespace cgpo {
@@ -34,6 +34,7 @@ struct TrainRequest {
   bool force = false;
   bool allow_unsupported = false;
   int threads = 1;
+  bool dry = false;         // only say what it would take
   bool live = false;        // serve a page about the run while it trains
   std::optional<int> port;  // of that page; 0: any that is free
   bool json = false;
@@ -129,13 +130,18 @@ Json summary_json(const TrainingResult& result, const fs::path& folder, const st
       more == 0 ? "" : fmt::format("; and {} more, which `{} model FILE` lists", more, program_name()));
 }
 
-Run open(const TrainRequest& request) {
+RunOptions options_of(const TrainRequest& request) {
   RunOptions options{.mode = request.resume  ? FolderMode::kResume
                              : request.force ? FolderMode::kForce
                                              : FolderMode::kNew,
                      .allow_unsupported = request.allow_unsupported,
                      .threads = request.threads};
   if (request.out) options.folder = *request.out;
+  return options;
+}
+
+Run open(const TrainRequest& request) {
+  RunOptions options = options_of(request);
   if (request.resume) {
     options.folder = folder_to_resume(request);
     for (const std::string& note : mend_run(options.folder)) say(stderr, fmt::format("note: {}\n", note));
@@ -146,6 +152,36 @@ Run open(const TrainRequest& request) {
   } catch (const UnsupportedElements& error) {
     refuse_unsupported(error);
   }
+}
+
+int show_rehearsal(const TrainRequest& request) {
+  Rehearsal rehearsal;
+  try {
+    rehearsal = rehearse(resolve_configuration(request.configuration), options_of(request));
+  } catch (const UnsupportedElements& error) {
+    refuse_unsupported(error);
+  }
+  if (request.json) {
+    Json result = {{"out", rehearsal.folder.string()},
+                   {"memory", rehearsal.memory.total()},
+                   {"iterations", rehearsal.iterations},
+                   {"seconds_per_iteration", rehearsal.seconds_per_iteration},
+                   {"seconds", rehearsal.seconds()}};
+    for (const MemoryPart& part : rehearsal.memory.parts) result["memory_parts"][part.name] = part.bytes;
+    result["memory_available"] = rehearsal.available ? Json(rehearsal.available->bytes) : Json();
+    fmt::print("{}\n", result.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return 0;
+  }
+  fmt::print("memory  about {}", format_bytes(rehearsal.memory.total()));
+  if (rehearsal.available)
+    fmt::print("; {} are {}", format_bytes(rehearsal.available->bytes), rehearsal.available->who);
+  fmt::print("\n");
+  for (const MemoryPart& part : rehearsal.memory.parts)
+    fmt::print("        {:>10}  {}\n", format_bytes(part.bytes), part.name);
+  fmt::print("time    about {}: {} iterations of {:.3g} s with {} thread{}\n", format_duration(rehearsal.seconds()),
+             rehearsal.iterations, rehearsal.seconds_per_iteration, request.threads, request.threads == 1 ? "" : "s");
+  fmt::print("folder  {}, where nothing was written\n", rehearsal.folder.string());
+  return 0;
 }
 
 void print_opening(std::FILE* stream, const Run& run, const TrainRequest& request) {
@@ -164,6 +200,7 @@ int train(TrainRequest& request) {
   if (!request.config.empty()) request.configuration.file = parse_document(read_file(request.config), request.config);
   for (const std::string& text : request.sets) request.configuration.sets.push_back(parse_assignment(text));
   if (request.port && !request.live) throw UserError("--port is that of the live view; it needs --live");
+  if (request.dry) return show_rehearsal(request);
   std::optional<LiveView> live;  // first of all, so that a port in use stops a run before anything is written
   if (request.live) live.emplace(request.port.value_or(LiveView::kUsualPort));
 
@@ -211,6 +248,8 @@ Command make_train_command() {
            {"--resume", Switch{&request.resume},
             "continue a run from its checkpoint; of its settings only `iterations` may change"},
            {"--force", Switch{&request.force, "--resume"}, "replace the run that is in the folder"},
+           {"--dry-run", Switch{&request.dry, "--resume"},
+            "say what memory and time it would take, after some iterations, and write nothing"},
            {"--allow-unsupported", Switch{&request.allow_unsupported},
             "train a robot without those of its elements that the own engine does not know"},
            {"--live", Switch{&request.live}, "serve a page on this machine that shows the run while it trains"},

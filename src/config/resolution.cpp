@@ -14,6 +14,7 @@
 #include "cgpo/config/defaults.hpp"
 #include "cgpo/config/keys.hpp"
 #include "cgpo/tasks/registry.hpp"
+#include "cgpo/updates/actor_critic.hpp"
 
 namespace cgpo {
 namespace {
@@ -146,6 +147,7 @@ void check_together(const Settings& settings) {
   if (radius.eta_low >= radius.eta_high) {
     throw UserError("radius.eta_low ({}) must be below radius.eta_high ({})", radius.eta_low, radius.eta_high);
   }
+  check_batch_size(settings.environments, settings.horizon);
   if (settings.window > settings.horizon) {
     throw UserError("window ({}) must not be longer than the horizon ({})", settings.window, settings.horizon);
   }

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <utility>
 
+#include "cgpo/algorithms/memory.hpp"
 #include "cgpo/algorithms/registry.hpp"
 #include "cgpo/base/file.hpp"
 
@@ -60,6 +61,7 @@ UnsupportedElements::UnsupportedElements(std::string task, std::vector<std::stri
 Run open_run(Configuration configuration, const RunOptions& options) {
   configuration.made = task_of(configuration);
   const std::filesystem::path path = options.folder.empty() ? default_folder(configuration) : options.folder;
+  check_memory(memory_of_training(configuration.algorithm, *configuration.made, configuration.settings), "this run");
   RunParts parts;
   parts.configuration = std::move(configuration);
   parts.pool = std::make_unique<ThreadPool>(options.threads);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/ranges.h>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -20,6 +21,13 @@ constexpr double kSecondsBetweenCheckpoints = 1.0;
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
+}
+
+// What write_tensors() asks for, roughly: the data as a file's text, and its header.
+std::size_t bytes_to_write(const Tensors& tensors) {
+  std::size_t sum = 1 << 16;
+  for (const auto& [name, tensor] : tensors.entries) sum += 2 * tensor.bytes.size() + 1024;
+  return sum;
 }
 
 }  // namespace
@@ -135,19 +143,21 @@ struct Run::Session {
   LineFile log;
   LineFile timing;
   Clock::time_point begin;
-  double seconds_before;              // of the sessions before this one
-  std::int64_t steps_before;          // and their environment steps
-  int saved;                          // after how many iterations the checkpoint was written,
-  Clock::time_point written = begin;  // and when
+  double seconds_before;                 // of the sessions before this one
+  std::int64_t steps_before;             // and their environment steps
+  std::unique_ptr<std::byte[]> reserve;  // that writing a checkpoint can have when there is no memory left
+  int saved;                             // after how many iterations the checkpoint was written,
+  Clock::time_point written = begin;     // and when
   Clock::time_point iteration_begin = begin;
   double seconds_writing = 0.0;  // after the iteration before
   double steps_per_second = 0.0;
 };
 
 void Run::take_state() {
-  state_ = Tensors();
-  parts_.algorithm->save(state_);
-  describe_checkpoint(state_, configuration(), parts_.algorithm->iteration());
+  Tensors state;  // if there is no memory for it, the one of before stays whole
+  parts_.algorithm->save(state);
+  describe_checkpoint(state, configuration(), parts_.algorithm->iteration());
+  state_ = std::move(state);
 }
 
 void Run::keep_if_best(const IterationReport& report) {
@@ -238,6 +248,7 @@ TrainingResult Run::train(const ProgressCallback& progress, const StopTest& stop
   if (goes_on()) {
     cut_back();
     Session session(paths_, last_, iteration(), begin);
+    session.reserve = std::make_unique_for_overwrite<std::byte[]>(bytes_to_write(state_));
     do {
       IterationReport report;
       try {
@@ -246,6 +257,10 @@ TrainingResult Run::train(const ProgressCallback& progress, const StopTest& stop
         // state_ is from before it. The algorithm is not: which data it still needs is not what state_ does.
         if (session.saved != iteration()) write_state();
         throw IterationFailed(error.what(), iteration());
+      } catch (const std::bad_alloc&) {
+        session.reserve.reset();
+        if (session.saved != iteration()) write_state();
+        throw IterationFailed("not enough memory for another iteration", iteration());
       }
       record(std::move(report), session);
       tell(progress, session);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <sstream>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -44,6 +45,8 @@ pid_t ProgramTest::start(const std::vector<std::string>& arguments, const std::s
     if (::chdir(folder.c_str()) != 0 || ::dup2(out_file, 1) < 0 || ::dup2(err_file, 2) < 0) ::_exit(99);
     if (nobody_reads_ && (::pipe(pipe_ends) != 0 || ::close(pipe_ends[0]) != 0 || ::dup2(pipe_ends[1], 1) < 0))
       ::_exit(97);
+    const rlimit bound{address_space_, address_space_};
+    if (address_space_ > 0 && ::setrlimit(RLIMIT_AS, &bound) != 0) ::_exit(97);
     ::execv(pointers[0], pointers.data());
     ::_exit(98);
   }

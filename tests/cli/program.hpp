@@ -30,6 +30,8 @@ class ProgramTest : public ::testing::Test {
   // A training that takes milliseconds an iteration.
   std::vector<std::string> small_training(const std::string& out, int iterations,
                                           std::vector<std::string> more = {}) const;
+  // Of the address space of programs that are started from now on; 0: no bound.
+  void limit_memory(std::size_t bytes) { address_space_ = bytes; }
   std::filesystem::path at(const std::string& name) const { return folder_ / name; }
   // Every file below the test's folder with its content and time of change, the outputs of the program itself left out.
   std::map<std::string, std::string> snapshot() const;
@@ -45,6 +47,7 @@ class ProgramTest : public ::testing::Test {
 
  private:
   std::filesystem::path folder_;
+  std::size_t address_space_ = 0;
 };
 
 }  // namespace cgpo

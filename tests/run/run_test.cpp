@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
+#include <new>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
@@ -249,6 +250,29 @@ TEST(Feasible, NeedsEveryCostWithinItsLimit) {
   EXPECT_FALSE(is_feasible(report));
   report.costs[0] = kNan;
   EXPECT_FALSE(is_feasible(report));
+}
+
+// As when the user's simulator fails: the iterations before it are kept, and a run that goes on is the same run.
+TEST_F(RunTest, KeepsWhatWasDoneWhenMemoryRunsOut) {
+  train("whole", 8);
+  auto algorithm = std::make_unique<FakeAlgorithm>(kScript);
+  algorithm->after_iteration = [](int iteration) {
+    if (iteration == 5) throw std::bad_alloc();
+  };
+  RunParts parts = make_parts("short", 8, FolderMode::kNew);
+  parts.algorithm = std::move(algorithm);
+  {
+    cgpo::Run run = cgpo::Run::start(std::move(parts));
+    try {
+      run.train();
+      FAIL();
+    } catch (const IterationFailed& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("not enough memory"));
+    }
+  }
+  EXPECT_EQ(read_tensors(RunPaths{scratch_ / "short"}.checkpoint()).integer("iteration"), 5);
+  train("short", 8, /*resume=*/true);
+  expect_same_run("whole", "short");
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ bool MujocoEngine::step(std::span<const double> control, int substeps) {
 
 auto MujocoEngine::transition_derivatives() -> const Derivatives& {
   constexpr double kWidth = 1e-6;  // MuJoCo's own choice
-  const auto order = static_cast<std::size_t>(2 * nv());
+  const std::size_t order = 2 * static_cast<std::size_t>(nv());
   Derivatives& result = parts_->derivatives;
   result.state.resize(order * order);
   result.control.resize(order * static_cast<std::size_t>(nu()));
@@ -121,7 +121,7 @@ std::vector<ContactForce> MujocoEngine::contact_forces() const {
 }
 
 Vec3<double> MujocoEngine::body_position(int body) const {
-  const mjtNum* const p = parts_->data->xpos + 3 * body;
+  const mjtNum* const p = parts_->data->xpos + std::ptrdiff_t{3} * body;
   return vec3(p[0], p[1], p[2]);
 }
 

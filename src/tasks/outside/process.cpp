@@ -157,6 +157,11 @@ void OutsideProcess::read_header(const std::string& line) {
 void OutsideProcess::exchange(std::uint32_t kind, int first, int count, const std::vector<char>& payload,
                               std::size_t expected, const char* what) {
   if (!failure_.empty()) fail(failure_);
+  // Messages say their sizes in 32 bits.
+  if (std::max(payload.size(), expected * sizeof(float)) > std::numeric_limits<std::uint32_t>::max()) {
+    throw UserError("task {}: a message for {} environments is longer than 4 GiB: lower kernel.block", spec_.name,
+                    count);
+  }
   const std::uint32_t request[4] = {kind, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count),
                                     static_cast<std::uint32_t>(payload.size())};
   std::vector<char> frame(sizeof(request) + payload.size());
@@ -203,7 +208,7 @@ void OutsideProcess::step(int first, int count, std::span<const double> actions,
   const std::size_t each = results.size() / static_cast<std::size_t>(count);
   const auto observed = static_cast<std::size_t>(spec_.observations);
   for (int i = 0; i < count; ++i) {
-    char& ended = ended_[static_cast<std::size_t>(first + i)];
+    char& ended = ended_[static_cast<std::size_t>(first) + static_cast<std::size_t>(i)];
     for (std::size_t j = 0; j < each; ++j) {
       const std::size_t at = static_cast<std::size_t>(i) * each + j;
       const bool matters = ended == 0 || goes_on_;
