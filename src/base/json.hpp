@@ -2,9 +2,14 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace cgpo {
 
 using Json = nlohmann::ordered_json;
+
+// As text, on one line unless `indent` says otherwise. Names need not be UTF-8, but JSON is: what is not is replaced.
+// Control characters are written out, those above ASCII too, so that it can be shown on a terminal.
+std::string json_text(const Json& json, int indent = -1);
 
 }  // namespace cgpo
