@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <csignal>
 #include <exception>
 #include <fmt/ranges.h>
 #include <string>
@@ -13,6 +14,7 @@
 #include "cgpo/base/text.hpp"
 #include "cgpo/base/version.hpp"
 #include "cgpo/cli/commands.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/config/keys.hpp"
 
 namespace cgpo {
@@ -143,7 +145,7 @@ std::function<int()> parse_command(int argc, const char* const* argv) {
     const Given given = [root, &app](const std::string& flag) { return app.count(flag) > 0; };
     return [run = commands[i].run, given] { return run(given); };
   }
-  fmt::print("{}", root->help());
+  say_lines(root->help());
   return [] { return 0; };
 }
 
@@ -152,13 +154,16 @@ std::function<int()> parse_command(int argc, const char* const* argv) {
 int run_command_line(int argc, const char* const* argv) {
   if (argc > 0) set_program_name(argv[0]);
   set_command_words(argc, argv);
+  // One who starts us may have it ignored; then the system would give away the numbers of our children, once they have
+  // ended, before we know that they have.
+  std::signal(SIGCHLD, SIG_DFL);
   try {
     return parse_command(argc, argv)();
   } catch (const UserError& error) {
-    fmt::print(stderr, "{}: {}\n", program_name(), error.what());
+    say(stderr, "{}: {}\n", program_name(), error.what());
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: internal error: {}\n", program_name(), error.what());
+    say(stderr, "{}: internal error: {}\n", program_name(), error.what());
     return 1;
   }
 }

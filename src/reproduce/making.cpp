@@ -243,7 +243,7 @@ ReproduceOutcome make_reproduction(PreparedReproduction& prepared) {
   const FolderLock lock(paths.folder);
   check_folder(paths, prepared.marker, plan.adopted);  // another process may have filled it in between
   fs::create_directories(paths.pieces());
-  write_file_atomically(paths.marker(), prepared.marker.dump(2) + "\n");
+  write_file_atomically(paths.marker(), json_text(prepared.marker, 2) + "\n");
   if (prepared.seeds_given && !plan.seeded) {
     context.listener.event(
         fmt::format("{}: --seeds changes nothing here, all trainings have seed 0", reproduction.name));
@@ -265,7 +265,7 @@ ReproduceOutcome make_reproduction(PreparedReproduction& prepared) {
   outcome.json["settings"] = plan.settings;
   outcome.json["results"] = report.results;
   write_file_atomically(paths.table(), outcome.text);
-  write_file_atomically(paths.json(), outcome.json.dump(1) + "\n");
+  write_file_atomically(paths.json(), json_text(outcome.json, 1) + "\n");
   return outcome;
 }
 
