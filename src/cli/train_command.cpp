@@ -15,6 +15,7 @@
 #include "cgpo/base/version.hpp"
 #include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/progress.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/kernel/kernel.hpp"
 #include "cgpo/run/open_run.hpp"
 #include "cgpo/view/live_view.hpp"
@@ -59,17 +60,22 @@ std::string describe_backend(const Task& task, Backend backend) {
 void print_header(std::FILE* stream, const Configuration& configuration, const Task& task, const fs::path& folder,
                   int threads) {
   const Settings& settings = configuration.settings;
-  fmt::print(stream, "{}: {} on {}, seed {}, preset {}, in {}\n", kVersion, configuration.algorithm, configuration.task,
-             configuration.seed, configuration.preset, folder.string());
-  fmt::print(stream, "{} iterations of {} episodes of {} steps; {}, {} thread{}\n", settings.iterations,
-             settings.environments, settings.horizon, describe_backend(task, settings.kernel.backend), threads,
-             threads == 1 ? "" : "s");
+  say(stream, "{}: {} on {}, seed {}, preset {}, in {}\n", kVersion, configuration.algorithm, configuration.task,
+      configuration.seed, configuration.preset, folder.string());
+  say(stream, "{} iterations of {} episodes of {} steps; {}, {} thread{}\n", settings.iterations, settings.environments,
+      settings.horizon, describe_backend(task, settings.kernel.backend), threads, threads == 1 ? "" : "s");
   std::fflush(stream);
+}
+
+// What a command that opens the run's folder needs if its simulator is a program.
+const char* allowed_again(const Configuration& configuration) {
+  return consent_to_same(configuration).given.empty() ? "" : " --allow-command";
 }
 
 // The words of a command that continues this run.
 std::string resume_words(const Configuration& configuration, const fs::path& folder) {
-  return fmt::format("{} train {} --resume --out {}", program_name(), configuration.task, folder.string());
+  return fmt::format("{} train {} --resume --out {}{}", program_name(), configuration.task, folder.string(),
+                     allowed_again(configuration));
 }
 
 void print_summary(std::FILE* stream, const TrainingResult& result, const Configuration& configuration,
@@ -93,16 +99,18 @@ void print_summary(std::FILE* stream, const TrainingResult& result, const Config
                  report.limits[i], verdict, settings.costs[i]);
     }
   }
-  fmt::print(stream, "{}folder  {}\n", result.last ? "" : "\n", folder.string());
+  if (!result.last) say(stream, "\n");
+  say(stream, "folder  {}\n", folder.string());
   if (result.finished) {
     std::error_code ignored;
     const bool best = fs::exists(RunPaths{folder}.best(), ignored);
-    fmt::print(stream, "next    {} eval {}{}\n", program_name(), folder.string(), best ? " [--checkpoint best]" : "");
-    fmt::print(stream, "        {} report {}\n", program_name(), folder.string());
-    fmt::print(stream, "        {} --set iterations={}\n", resume_words(configuration, folder),
-               2 * settings.iterations);
+    const char* const allowed = allowed_again(configuration);
+    say(stream, "next    {} eval {}{}{}\n", program_name(), folder.string(), allowed,
+        best ? " [--checkpoint best]" : "");
+    say(stream, "        {} report {}{}\n", program_name(), folder.string(), allowed);
+    say(stream, "        {} --set iterations={}\n", resume_words(configuration, folder), 2 * settings.iterations);
   } else {
-    fmt::print(stream, "stopped; to go on: {}\n", resume_words(configuration, folder));
+    say(stream, "stopped; to go on: {}\n", resume_words(configuration, folder));
   }
 }
 
@@ -148,12 +156,12 @@ Run open(const TrainRequest& request) {
 void print_opening(std::FILE* stream, const Run& run, const TrainRequest& request) {
   if (!request.resume) {
     const TaskSpec& spec = run.task().spec();
-    for (const std::string& element : spec.unsupported) fmt::print(stderr, "left out: {}\n", element);
-    for (const std::string& warning : spec.warnings) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& element : spec.unsupported) say(stderr, "left out: {}\n", element);
+    for (const std::string& warning : spec.warnings) say(stderr, "warning: {}\n", warning);
   }
   if (request.resume && run.is_finished()) return;
   print_header(stream, run.configuration(), run.task(), run.paths().folder, request.threads);
-  if (request.resume) fmt::print(stream, "going on after iteration {}\n", run.iteration());
+  if (request.resume) say(stream, "going on after iteration {}\n", run.iteration());
 }
 
 int train(TrainRequest& request) {
@@ -169,7 +177,7 @@ int train(TrainRequest& request) {
   print_opening(stream, run, request);
   if (live) {
     live->begin(folder, run.configuration());
-    fmt::print(stream, "live: {}\n", live->address());
+    say(stream, "live: {}\n", live->address());
     std::fflush(stream);
   }
   const StopSignal stop;
@@ -185,7 +193,7 @@ int train(TrainRequest& request) {
   }
   if (live) live->finish();
   print_summary(stream, result, run.configuration(), folder);
-  if (request.json) fmt::print("{}\n", summary_json(result, folder).dump());
+  if (request.json) say_json(summary_json(result, folder));
   return result.finished ? 0 : 128 + StopSignal::flag();
 }
 
@@ -210,6 +218,7 @@ Command make_train_command() {
            {"--force", Switch{&request.force, "--resume"}, "replace the run that is in the folder"},
            {"--allow-unsupported", Switch{&request.allow_unsupported},
             "train a robot without those of its elements that the own engine does not know"},
+           allow_command_flag(configuration.allow_commands),
            {"--live", Switch{&request.live}, "serve a page on this machine that shows the run while it trains"},
            {"--port", whole(request.port, 0, 65535),
             fmt::format("of that page ({}); 0: any that is free", LiveView::kUsualPort)},
