@@ -124,6 +124,10 @@ std::vector<std::string> train_words(const Variant& variant, const Configuration
                                     folder.string(), "--threads",        fmt::format("{}", threads)};
   if (begin == Begin::kResume) {
     words.insert(words.end(), {"--resume", "--set", fmt::format("iterations={}", configuration.settings.iterations)});
+    // What the user gave to this command is given again; what the folder says would not be started.
+    for (const Assignment& assignment : consent_to_same(configuration).given) {
+      words.push_back(fmt::format("{}={}", assignment.key, format_value(assignment.value)));
+    }
     return words;
   }
   words.insert(words.end(), {"--algo", configuration.algorithm, "--preset", configuration.preset, "--seed",

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 
 #include "cgpo/base/text.hpp"
-#include "cgpo/cli/say.hpp"
+#include "cgpo/cli/terminal.hpp"
 
 namespace cgpo {
 
@@ -46,17 +46,18 @@ void Progress::show(const LogEntry& entry, double steps_per_second) {
     // Faster than the eye is only noise, and costs time.
     if (shown_ > 1 && !last && since < 0.05) return;
     // A line that wraps could not be drawn over.
-    say(stream_, fmt::format("\r\x1b[2K{}", line(entry, steps_per_second).substr(0, width())));
+    say(stream_, "\r\x1b[2K{}", first_characters(line(entry, steps_per_second), width()));
     open_ = true;
   } else {
     pending_ = line(entry, steps_per_second);
     if (shown_ > 1 && !last && since < 1.0) return;
-    say(stream_, pending_ + "\n");
+    say(stream_, "{}\n", pending_);
     pending_.clear();
   }
   // A warning is worth a line of its own, but not one an iteration: it shares the pace of the lines.
   if (!entry.report.warning.empty()) {
-    say(stream_, fmt::format("{}warning: {}\n", terminal_ ? "\n" : "", entry.report.warning));
+    if (terminal_) say(stream_, "\n");
+    say(stream_, "warning: {}\n", entry.report.warning);
     open_ = false;
   }
   shown_at_ = now;
@@ -64,7 +65,7 @@ void Progress::show(const LogEntry& entry, double steps_per_second) {
 
 void Progress::finish() {
   if (open_) say(stream_, "\n");
-  if (!pending_.empty()) say(stream_, pending_ + "\n");
+  if (!pending_.empty()) say(stream_, "{}\n", pending_);
   open_ = false;
   pending_.clear();
 }

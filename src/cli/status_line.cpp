@@ -1,12 +1,11 @@
 #include "cgpo/cli/status_line.hpp"
 
 #include <cstdio>
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cgpo/base/stop_signal.hpp"
-#include "cgpo/cli/say.hpp"
+#include "cgpo/cli/terminal.hpp"
 
 namespace cgpo {
 namespace {
@@ -35,19 +34,24 @@ Listener StatusLine::listener() {
 
 void StatusLine::event(const std::string& text) {
   status("");
-  say(stderr, text + "\n");
+  say(stderr, "{}\n", text);
 }
 
 void StatusLine::status(const std::string& text) {
   if (text.empty()) {
-    if (shown_) say(stderr, kEraseLine);
+    if (shown_) write_out(stderr, kEraseLine);
     shown_ = false;
   } else {
     const Clock::duration pause = terminal_ ? Clock::duration(kTerminalPause) : Clock::duration(kFilePause);
     if (Clock::now() - shown_at_ < pause) return;
     shown_at_ = Clock::now();
     shown_ = terminal_;
-    say(stderr, terminal_ ? fmt::format("{}{}", kEraseLine, text.substr(0, terminal_width())) : text + "\n");
+    if (terminal_) {
+      write_out(stderr, kEraseLine);
+      say(stderr, "{}", first_characters(printable(text), terminal_width()));
+    } else {
+      say(stderr, "{}\n", text);
+    }
   }
 }
 

@@ -15,7 +15,7 @@
 #include "cgpo/base/version.hpp"
 #include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/progress.hpp"
-#include "cgpo/cli/say.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/kernel/kernel.hpp"
 #include "cgpo/run/rehearsal.hpp"
 #include "cgpo/view/live_view.hpp"
@@ -61,50 +61,56 @@ std::string describe_backend(const Task& task, Backend backend) {
 void print_header(std::FILE* stream, const Configuration& configuration, const Task& task, const fs::path& folder,
                   int threads) {
   const Settings& settings = configuration.settings;
-  say(stream,
-      fmt::format(
-          "{}: {} on {}, seed {}, preset {}, in {}\n{} iterations of {} episodes of {} steps; {}, {} thread{}\n",
-          kVersion, configuration.algorithm, configuration.task, configuration.seed, configuration.preset,
-          folder.string(), settings.iterations, settings.environments, settings.horizon,
-          describe_backend(task, settings.kernel.backend), threads, threads == 1 ? "" : "s"));
+  say(stream, "{}: {} on {}, seed {}, preset {}, in {}\n", kVersion, configuration.algorithm, configuration.task,
+      configuration.seed, configuration.preset, folder.string());
+  say(stream, "{} iterations of {} episodes of {} steps; {}, {} thread{}\n", settings.iterations, settings.environments,
+      settings.horizon, describe_backend(task, settings.kernel.backend), threads, threads == 1 ? "" : "s");
+}
+
+// What a command that opens the run's folder needs if its simulator is a program.
+const char* allowed_again(const Configuration& configuration) {
+  return consent_to_same(configuration).given.empty() ? "" : " --allow-command";
 }
 
 // The words of a command that continues this run.
 std::string resume_words(const Configuration& configuration, const fs::path& folder) {
-  return fmt::format("{} train {} --resume --out {}", program_name(), configuration.task, folder.string());
+  return fmt::format("{} train {} --resume --out {}{}", program_name(), configuration.task, folder.string(),
+                     allowed_again(configuration));
 }
 
 void print_summary(std::FILE* stream, const TrainingResult& result, const Configuration& configuration,
                    const fs::path& folder) {
   const Settings& settings = configuration.settings;
-  fmt::print(stream, "\n{} of {} iterations done", result.iterations, settings.iterations);
+  say(stream, "\n{} of {} iterations done", result.iterations, settings.iterations);
   if (result.last) {
     const IterationReport& report = result.last->report;
-    fmt::print(stream, ", {} steps in {}", report.steps, format_duration(result.last->seconds));
-    if (result.steps_per_second > 0.0) fmt::print(stream, ", {} steps/s", format_rate(result.steps_per_second));
-    fmt::print(stream,
-               "\nthe last episodes, before the last update (eval judges the policy that came of it):\nreturn  {:.5g} "
-               "± {:.2g}\n",
-               report.return_mean, report.return_se);
+    say(stream, ", {} steps in {}", report.steps, format_duration(result.last->seconds));
+    if (result.steps_per_second > 0.0) say(stream, ", {} steps/s", format_rate(result.steps_per_second));
+    say(stream,
+        "\nthe last episodes, before the last update (eval judges the policy that came of it):\nreturn  {:.5g} "
+        "± {:.2g}\n",
+        report.return_mean, report.return_se);
     for (std::size_t i = 0; i < report.costs.size(); ++i) {
       const char* verdict = !(report.costs[i] <= report.limits[i]) ? "over the limit"
                             : report.costs[i] + 1.96 * report.costs_se[i] > report.limits[i]
                                 ? "holds, within the uncertainty"
                                 : "holds";
-      fmt::print(stream, "cost    {:.5g} ± {:.2g}, limit {:.5g}: {} ({})\n", report.costs[i], report.costs_se[i],
-                 report.limits[i], verdict, settings.costs[i]);
+      say(stream, "cost    {:.5g} ± {:.2g}, limit {:.5g}: {} ({})\n", report.costs[i], report.costs_se[i],
+          report.limits[i], verdict, settings.costs[i]);
     }
   }
-  fmt::print(stream, "{}folder  {}\n", result.last ? "" : "\n", folder.string());
+  if (!result.last) say(stream, "\n");
+  say(stream, "folder  {}\n", folder.string());
   if (result.finished) {
     std::error_code ignored;
     const bool best = fs::exists(RunPaths{folder}.best(), ignored);
-    fmt::print(stream, "next    {} eval {}{}\n", program_name(), folder.string(), best ? " [--checkpoint best]" : "");
-    fmt::print(stream, "        {} report {}\n", program_name(), folder.string());
-    fmt::print(stream, "        {} --set iterations={}\n", resume_words(configuration, folder),
-               2 * settings.iterations);
+    const char* const allowed = allowed_again(configuration);
+    say(stream, "next    {} eval {}{}{}\n", program_name(), folder.string(), allowed,
+        best ? " [--checkpoint best]" : "");
+    say(stream, "        {} report {}{}\n", program_name(), folder.string(), allowed);
+    say(stream, "        {} --set iterations={}\n", resume_words(configuration, folder), 2 * settings.iterations);
   } else {
-    fmt::print(stream, "stopped; to go on: {}\n", resume_words(configuration, folder));
+    say(stream, "stopped; to go on: {}\n", resume_words(configuration, folder));
   }
 }
 
@@ -169,31 +175,30 @@ int show_rehearsal(const TrainRequest& request) {
                    {"seconds", rehearsal.seconds()}};
     for (const MemoryPart& part : rehearsal.memory.parts) result["memory_parts"][part.name] = part.bytes;
     result["memory_available"] = rehearsal.available ? Json(rehearsal.available->bytes) : Json();
-    fmt::print("{}\n", result.dump(-1, ' ', false, Json::error_handler_t::replace));
+    say_json(result);
     return 0;
   }
-  fmt::print("memory  about {}", format_bytes(rehearsal.memory.total()));
-  if (rehearsal.available)
-    fmt::print("; {} are {}", format_bytes(rehearsal.available->bytes), rehearsal.available->who);
-  fmt::print("\n");
+  say("memory  about {}", format_bytes(rehearsal.memory.total()));
+  if (rehearsal.available) say("; {} are {}", format_bytes(rehearsal.available->bytes), rehearsal.available->who);
+  say("\n");
   for (const MemoryPart& part : rehearsal.memory.parts)
-    fmt::print("        {:>10}  {}\n", format_bytes(part.bytes), part.name);
-  fmt::print("time    about {}: {} iterations of {:.3g} s with {} thread{}\n", format_duration(rehearsal.seconds()),
-             rehearsal.iterations, rehearsal.seconds_per_iteration, request.threads, request.threads == 1 ? "" : "s");
-  fmt::print("folder  {}, where nothing was written\n", rehearsal.folder.string());
+    say("        {:>10}  {}\n", format_bytes(part.bytes), part.name);
+  say("time    about {}: {} iterations of {:.3g} s with {} thread{}\n", format_duration(rehearsal.seconds()),
+      rehearsal.iterations, rehearsal.seconds_per_iteration, request.threads, request.threads == 1 ? "" : "s");
+  say("folder  {}, where nothing was written\n", rehearsal.folder.string());
   return 0;
 }
 
 void print_opening(std::FILE* stream, const Run& run, const TrainRequest& request) {
-  for (const std::string& note : run.notes()) say(stderr, fmt::format("note: {}\n", note));
+  for (const std::string& note : run.notes()) say(stderr, "note: {}\n", note);
   if (!request.resume) {
     const TaskSpec& spec = run.task().spec();
-    for (const std::string& element : spec.unsupported) say(stderr, fmt::format("left out: {}\n", element));
-    for (const std::string& warning : spec.warnings) say(stderr, fmt::format("warning: {}\n", warning));
+    for (const std::string& element : spec.unsupported) say(stderr, "left out: {}\n", element);
+    for (const std::string& warning : spec.warnings) say(stderr, "warning: {}\n", warning);
   }
   if (request.resume && run.is_finished()) return;
   print_header(stream, run.configuration(), run.task(), run.paths().folder, request.threads);
-  if (request.resume) say(stream, fmt::format("going on after iteration {}\n", run.iteration()));
+  if (request.resume) say(stream, "going on after iteration {}\n", run.iteration());
 }
 
 int train(TrainRequest& request) {
@@ -211,7 +216,7 @@ int train(TrainRequest& request) {
   print_opening(stream, run, request);
   if (live) {
     live->begin(folder, run.configuration());
-    say(stream, fmt::format("live: {}\n", live->address()));
+    say(stream, "live: {}\n", live->address());
   }
   Progress progress(stream, ::isatty(::fileno(stream)) != 0, run.configuration().settings.iterations);
   TrainingResult result;
@@ -225,7 +230,7 @@ int train(TrainRequest& request) {
   }
   if (live) live->finish();
   print_summary(stream, result, run.configuration(), folder);
-  if (request.json) fmt::print("{}\n", summary_json(result, folder, run.notes()).dump());
+  if (request.json) say_json(summary_json(result, folder, run.notes()));
   return result.finished ? 0 : 128 + StopSignal::flag();
 }
 
@@ -252,6 +257,7 @@ Command make_train_command() {
             "say what memory and time it would take, after some iterations, and write nothing"},
            {"--allow-unsupported", Switch{&request.allow_unsupported},
             "train a robot without those of its elements that the own engine does not know"},
+           allow_command_flag(configuration.allow_commands),
            {"--live", Switch{&request.live}, "serve a page on this machine that shows the run while it trains"},
            {"--port", whole(request.port, 0, 65535),
             fmt::format("of that page ({}); 0: any that is free", LiveView::kUsualPort)},

@@ -246,7 +246,7 @@ ReproduceOutcome make_reproduction(PreparedReproduction& prepared) {
   remove_leftovers(paths.folder, [&](const std::string& name) { return name == paths.marker().filename(); });
   remove_leftovers(paths.pieces(), [](const std::string&) { return true; });
   create_folder(paths.pieces());
-  write_file_atomically(paths.marker(), prepared.marker.dump(2) + "\n");
+  write_file_atomically(paths.marker(), json_text(prepared.marker, 2) + "\n");
   if (prepared.seeds_given && !plan.seeded) {
     context.listener.event(
         fmt::format("{}: --seeds changes nothing here, all trainings have seed 0", reproduction.name));
@@ -268,7 +268,7 @@ ReproduceOutcome make_reproduction(PreparedReproduction& prepared) {
   outcome.json["settings"] = plan.settings;
   outcome.json["results"] = report.results;
   write_file_atomically(paths.table(), outcome.text);
-  write_file_atomically(paths.json(), outcome.json.dump(1) + "\n");
+  write_file_atomically(paths.json(), json_text(outcome.json, 1) + "\n");
   return outcome;
 }
 

@@ -219,18 +219,18 @@ std::string title_of(const Json& data) {
 
 }  // namespace
 
-ReportedRun read_run(const fs::path& folder) {
+ReportedRun read_run(const fs::path& folder, const Consent& consent) {
   ReportedRun run;
   run.paths = find_run(folder);
-  run.configuration = read_configuration(run.paths.config());
+  run.configuration = read_configuration(run.paths.config(), consent);
   run.log = read_log(run.paths.log());
   add_notes(run);
   return run;
 }
 
-std::vector<ReportedRun> read_runs(const std::vector<std::string>& names) {
+std::vector<ReportedRun> read_runs(const std::vector<std::string>& names, const Consent& consent) {
   std::vector<ReportedRun> runs;
-  for (const fs::path& folder : run_folders(names)) runs.push_back(read_run(folder));
+  for (const fs::path& folder : run_folders(names)) runs.push_back(read_run(folder, consent));
   if (runs.empty()) throw UserError("there is no run in '{}'", names.front());
   check_together(runs);
   return runs;

@@ -22,11 +22,11 @@ struct ReportedRun {
   std::vector<std::string> notes;  // what a reader should know, a sentence each
 };
 
-// Throws UserError if there is no run at this place.
-ReportedRun read_run(const std::filesystem::path& folder);
+// Throws UserError if there is no run at this place, or it would start a program without consent.
+ReportedRun read_run(const std::filesystem::path& folder, const Consent& consent = {});
 
 // Those of one page; the folder of a comparison stands for its runs. Throws UserError if they are not of one task.
-std::vector<ReportedRun> read_runs(const std::vector<std::string>& names);
+std::vector<ReportedRun> read_runs(const std::vector<std::string>& names, const Consent& consent = {});
 
 // Runs that differ in nothing but the seed.
 struct RunGroup {

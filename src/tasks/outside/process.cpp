@@ -10,6 +10,7 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/json.hpp"
+#include "cgpo/base/text.hpp"
 
 namespace cgpo {
 namespace {
@@ -44,6 +45,9 @@ CostSpec read_cost(const Json& cost) {
   CostSpec result;
   result.name = optional_field<std::string>(cost, "name", "");
   if (result.name.empty()) throw UserError("a cost has no 'name'");
+  if (printable(result.name) != result.name) {
+    throw UserError("the name of a cost, '{}', must be plain text", printable(result.name));
+  }
   const auto limit = cost.find("limit");
   if (limit == cost.end()) throw UserError("cost '{}' has no 'limit' (null: none)", result.name);
   if (!limit->is_number() && !limit->is_null()) {
