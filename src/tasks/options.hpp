@@ -19,6 +19,7 @@ struct TaskOption {
   std::vector<std::string> choices = {};  // of a text; empty: any
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
+  bool secret = false;  // what it is set to may be for nobody else's eyes: pages leave it out
 };
 
 // Values for the options of one task, the standard ones where nothing was set.

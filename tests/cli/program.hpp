@@ -38,6 +38,8 @@ class ProgramTest : public ::testing::Test {
   // log.jsonl without the one field that depends on the clock.
   std::string log_without_seconds(const std::string& run) const;
   void expect_same_run(const std::string& a, const std::string& b) const;
+  // Waits until a program that was started has told the port of its live view; 0: it does not.
+  int wait_for_live_view() const;
   // Waits until the run's log has this many lines.
   void wait_for_lines(const std::string& run, int lines) const;
 
