@@ -19,7 +19,8 @@ struct TaskOption {
   std::vector<std::string> choices = {};  // of a text; empty: any
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  bool executes = false;    // a text that is run as a program: a file alone must not set it
+  // A text that is run as a program: a file alone must not set it, and pages do not show it, for it may hold secrets.
+  bool executes = false;
   bool may_change = false;  // for a run that is resumed
 };
 

@@ -44,7 +44,8 @@ struct PageOptions {
   bool live = false;                      // the page asks the program that serves it for more
 };
 
-// All that the page shows.
+// All that the page shows. Left out are options of the task that are secret; of a live page, which anyone on this
+// machine may read, also the command line, folders and other free texts.
 Json page_data(const std::vector<ReportedRun>& runs, const PageOptions& options, ThreadPool& pool);
 std::string page_from(const Json& data);
 

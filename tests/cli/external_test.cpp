@@ -12,6 +12,7 @@
 
 #include "cgpo/base/file.hpp"
 
+#include "http_client.hpp"
 #include "program.hpp"
 
 namespace cgpo {
@@ -40,6 +41,7 @@ def count(*a):
         left -= 1
         if left < 0 and way == "dies": sys.exit(3)
         if left < 0 and way == "hangs": time.sleep(1000)
+        while left < 0 and way == "waits" and not os.path.exists("go"): time.sleep(0.01)
         if left < 0 and way == "size": return pack("<I", a[1] + 4)
     elif left <= 0 and way == "nan": a = (a[0], math.nan) + a[2:]
     return pack(*a)
@@ -156,6 +158,32 @@ TEST_F(External, DoesNotOutliveUsWhenWeAreKilled) {
   ::kill(training_process, SIGKILL);
   EXPECT_EQ(wait(training_process).code, -SIGKILL);
   EXPECT_TRUE(is_gone(simulator));
+}
+
+// Readers of the live view see the curves, but no episodes of this simulator: there is one of it, and it trains. It
+// waits in the middle of the run until everything was asked for, so that no clock decides what is tested.
+TEST_F(External, IsTheSameUnderALiveViewThatIsRead) {
+  ASSERT_EQ(run(training("plain", good(), {"iterations=12"})).code, 0);
+  const pid_t process = start(training("live", bad("waits", 200), {"iterations=12", "--live", "--port", "0"}));
+  const int port = wait_for_live_view();
+  ASSERT_GT(port, 0) << read_file(at(".out")) << read_file(at(".err"));
+  int asked = 0;
+  for (bool finished = false; !finished; ++asked) {
+    const HttpReply log = ask(port, "/log?from=0");
+    ASSERT_EQ(log.status, 200);
+    finished = nlohmann::json::parse(log.content).at("finished").get<bool>();
+    const HttpReply replay = ask(port, "/replay");
+    ASSERT_EQ(replay.status, 200);
+    EXPECT_THAT(replay.content, HasSubstr("simulator is outside"));
+    const HttpReply page = ask(port, "/");
+    ASSERT_EQ(page.status, 200);
+    for (const char* const secret : {"bad.py", "waits", "--live"}) EXPECT_THAT(page.content, Not(HasSubstr(secret)));
+    if (asked == 5) write_file_atomically(at("go"), "");
+  }
+  EXPECT_GT(asked, 5);
+  const Outcome outcome = wait(process);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(log_without_seconds("plain"), log_without_seconds("live"));
 }
 
 // A batch is 2 blocks of a reset and 20 steps, the warm-up one more: 126 requests are two iterations and the warm-up.

@@ -131,6 +131,19 @@ void ProgramTest::expect_same_run(const std::string& a, const std::string& b) co
   }
 }
 
+int ProgramTest::wait_for_live_view() const {
+  const std::string words = "live: http://127.0.0.1:";
+  for (int tries = 0; tries < 30000; ++tries) {
+    const std::string text = fs::exists(at(".out")) ? read_file(at(".out")) : "";
+    const std::size_t found = text.find(words);
+    if (found != std::string::npos && text.find('\n', found) != std::string::npos) {
+      return std::stoi(text.substr(found + words.size()));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return 0;
+}
+
 void ProgramTest::wait_for_lines(const std::string& run, int lines) const {
   for (int tries = 0; tries < 5000; ++tries) {
     std::error_code ignored;

@@ -42,6 +42,8 @@ class ProgramTest : public ::testing::Test {
   void expect_same_run(const std::string& a, const std::string& b) const;
   bool nobody_reads_ = false;  // what it starts has a standard output that is a pipe without a reader
 
+  // Waits until a program that was started has told the port of its live view; 0: it does not.
+  int wait_for_live_view() const;
   // Waits until the run's log has this many lines.
   void wait_for_lines(const std::string& run, int lines) const;
 
