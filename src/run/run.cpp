@@ -147,7 +147,12 @@ struct Run::Session {
 void Run::take_state() {
   state_ = Tensors();
   parts_.algorithm->save(state_);
-  describe_checkpoint(state_, configuration(), parts_.algorithm->iteration());
+  if (identity_.empty()) {  // for it does not change, and is text of every setting
+    describe_checkpoint(state_, configuration(), iteration());
+    identity_ = state_.metadata;
+  }
+  state_.metadata = identity_;
+  state_.metadata["iteration"] = fmt::format("{}", iteration());
 }
 
 void Run::keep_if_best(const IterationReport& report) {
