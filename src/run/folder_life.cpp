@@ -20,6 +20,21 @@ bool is_there(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
+// What is in a folder; in none, nothing.
+std::vector<fs::path> list(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    found.push_back(entry->path());
+  }
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory) {
+    throw UserError("cannot read the folder '{}': {}", folder.string(), error.message());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 bool is_empty_file(const fs::path& path) {
   std::error_code error;
   return !is_there(path) || (fs::file_size(path, error) == 0 && !error);
@@ -57,13 +72,9 @@ std::vector<fs::path> run_entries(const RunPaths& run) {
   for (const char* name : kFirstFiles) {
     if (is_there(run.folder / name)) entries.emplace_back(name);
   }
-  std::error_code ignored;
-  std::vector<fs::path> copies;
-  for (const fs::directory_entry& entry : fs::directory_iterator(run.folder, ignored)) {
-    if (is_damaged_copy(entry.path().filename().string())) copies.push_back(entry.path().filename());
+  for (const fs::path& path : list(run.folder)) {
+    if (is_damaged_copy(path.filename().string())) entries.push_back(path.filename());
   }
-  std::sort(copies.begin(), copies.end());
-  entries.insert(entries.end(), copies.begin(), copies.end());
   for (const int number : find_snapshots(run)) {
     entries.push_back(run.snapshot(number).lexically_relative(run.folder));
   }
@@ -133,14 +144,12 @@ void put_back(const RunPaths& run) {
 
 std::vector<int> find_numbered(const fs::path& folder, int digits) {
   std::vector<int> found;
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const std::string name = entry->path().stem().string();
+  for (const fs::path& path : list(folder)) {
+    const std::string name = path.stem().string();
     int number = 0;
     const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
     if (wrong != std::errc() || end != name.data() + name.size() || number < 0) continue;
-    if (entry->path().filename() == fmt::format("{:0{}}.safetensors", number, digits)) found.push_back(number);
+    if (path.filename() == fmt::format("{:0{}}.safetensors", number, digits)) found.push_back(number);
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -150,11 +159,9 @@ FolderState look_at(const RunPaths& run) {
   if (is_there(run.replacing()) || is_there(run.replaced())) return FolderState::kBeingReplaced;
   if (is_there(run.config())) return has_begun_only(run) ? FolderState::kBegun : FolderState::kRun;
   FolderState state = FolderState::kEmpty;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(run.folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (entry.path() == run.lock() || is_run_file(name_behind_temporary(name))) continue;
-    if (entry.path() != run.version() || !is_own_version(run.version())) return FolderState::kForeign;
+  for (const fs::path& path : list(run.folder)) {
+    if (path == run.lock() || is_run_file(name_behind_temporary(path.filename().string()))) continue;
+    if (path != run.version() || !is_own_version(run.version())) return FolderState::kForeign;
     state = FolderState::kBegun;
   }
   return state;

@@ -156,7 +156,12 @@ struct Run::Session {
 void Run::take_state() {
   Tensors state;  // if there is no memory for it, the one of before stays whole
   parts_.algorithm->save(state);
-  describe_checkpoint(state, configuration(), parts_.algorithm->iteration());
+  if (identity_.empty()) {  // for it does not change, and is text of every setting
+    describe_checkpoint(state, configuration(), iteration());
+    identity_ = state.metadata;
+  }
+  state.metadata = identity_;
+  state.metadata["iteration"] = fmt::format("{}", iteration());
   state_ = std::move(state);
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -92,7 +93,8 @@ class Run {
   RunParts parts_;
   RunPaths paths_;
   RunData data_;
-  Tensors state_;  // as it was before the iteration that runs
+  std::map<std::string, std::string> identity_;  // what every checkpoint of the run says of itself
+  Tensors state_;                                // as it was before the iteration that runs
   std::optional<LogEntry> last_;
   std::optional<double> best_return_;
   bool best_is_damaged_ = false;  // and still at its place
