@@ -53,6 +53,7 @@ TEST_F(Trust, AFolderStartsNothing) {
   fs::create_directories(at("all"));
   fs::copy(at("run"), at("all/cgpo-0"), fs::copy_options::recursive);
   write_file_atomically(at("all/comparison.json"), "{\"task\": \"function\"}");
+  write_file_atomically(at("all/.lock"), "");  // compare would make it
   expect_refused({"report", "all"}, {"`touch executed`"});
   expect_refused({"compare", "function", "--algos", "cgpo", "--seeds", "1", "--out", "all"}, {"`touch executed`"});
 }
