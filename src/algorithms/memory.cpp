@@ -176,14 +176,15 @@ void add_cgpo_memory(const MemorySizes& sizes, MemoryEstimate& estimate) {
       source == GradientSource::kZobg
           ? score_bytes(sizes)
           : sweep_bytes(sizes, sizes.spec.states, windows ? sizes.settings.window : 0, /*critics=*/windows);
-  estimate.parts.push_back({"gradients", "lower environments, policy.hidden or radius.rows, or raise kernel.block",
+  estimate.parts.push_back({"gradients",
+                            "lower environments, critic.hidden, policy.hidden or radius.rows, or raise kernel.block",
                             gradient + metric_bytes(sizes)});
 }
 
 void add_first_order_memory(const MemorySizes& sizes, MemoryEstimate& estimate) {
   add_episodes(sizes, Keep::kInner, estimate);
   add_critics(sizes, sizes.spec.states, estimate);
-  estimate.parts.push_back({"gradients", "lower environments or policy.hidden, or raise kernel.block",
+  estimate.parts.push_back({"gradients", "lower environments, critic.hidden or policy.hidden, or raise kernel.block",
                             sweep_bytes(sizes, sizes.spec.states, sizes.settings.window, /*critics=*/true)});
 }
 
@@ -220,7 +221,8 @@ void add_model_based_memory(const MemorySizes& sizes, MemoryEstimate& estimate) 
                 sizes.signals * over_blocks(sizes, [&](int lanes) { return workspace_bytes(sizes, lanes); }) +
                 estimate_bytes(sizes);
   }
-  estimate.parts.push_back({"gradients", "lower environments, policy.hidden or radius.rows, or raise kernel.block",
+  estimate.parts.push_back({"gradients",
+                            "lower environments, critic.hidden, policy.hidden or radius.rows, or raise kernel.block",
                             gradient + metric_bytes(sizes)});
 
   // A store doubles as it fills, and the old half is there while the new one is made.
@@ -257,11 +259,21 @@ void add_on_policy_memory(const MemorySizes& sizes, MemoryEstimate& estimate) {
       kSlots * (row_bytes(features + 3 * std::int64_t{units} + sizes.spec.actions, kColumns) + parameters * kDouble);
   estimate.parts.push_back(
       {"minibatches", "lower critic.hidden or policy.hidden, or raise kernel.block", blocks + slots});
-  // The Fisher matrix, which some of these algorithms have.
-  const std::int64_t pieces = (std::min<std::int64_t>(settings.update.states, steps) + kColumns - 1) / kColumns;
-  estimate.parts.push_back(
-      {"states of the trust region", "lower update.states",
-       pieces * (row_bytes(sizes.spec.observations + 3 * std::int64_t{units}, kColumns) + parameters * kDouble)});
+}
+
+// FisherMatrix.
+void add_natural_memory(const MemorySizes& sizes, MemoryEstimate& estimate) {
+  constexpr int kStates = 512;
+  add_on_policy_memory(sizes, estimate);
+  const std::int64_t used = std::min<std::int64_t>(sizes.settings.update.states, sizes.samples());
+  const std::int64_t parameters = sizes.policy.parameter_count();
+  const std::int64_t rows = sizes.spec.observations + 3 * std::int64_t{sizes.policy.unit_count()};
+  estimate.parts.push_back({"states of the trust region", "lower update.states",
+                            (used + kStates - 1) / kStates * (row_bytes(rows, kStates) + parameters * kDouble)});
+}
+
+void add_pdo_memory(const MemorySizes& sizes, MemoryEstimate& estimate) {
+  (sizes.settings.pdo.step == PdoStep::kNatural ? add_natural_memory : add_on_policy_memory)(sizes, estimate);
 }
 
 MemoryEstimate memory_of_training(const std::string& algorithm, const Task& task, const Settings& settings) {

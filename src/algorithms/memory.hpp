@@ -48,6 +48,8 @@ struct MemorySizes {
 void add_cgpo_memory(const MemorySizes& sizes, MemoryEstimate& estimate);
 void add_model_based_memory(const MemorySizes& sizes, MemoryEstimate& estimate);
 void add_first_order_memory(const MemorySizes& sizes, MemoryEstimate& estimate);
+void add_natural_memory(const MemorySizes& sizes, MemoryEstimate& estimate);
+void add_pdo_memory(const MemorySizes& sizes, MemoryEstimate& estimate);
 
 // Of training by an algorithm of the registry; throws UserError like check_batch_size().
 MemoryEstimate memory_of_training(const std::string& algorithm, const Task& task, const Settings& settings);

@@ -2,9 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fmt/ranges.h>
 #include <new>
@@ -152,12 +154,32 @@ std::function<int()> parse_command(int argc, const char* const* argv) {
   return [] { return 0; };
 }
 
+// Set aside for the moment in which there is no more, since even destructors ask for some (those of JSON do, and end
+// the program if they do not get it). The first piece lets a small request pass that comes at that moment; the second
+// is for the way out, when a request failed again.
+std::atomic<void*> g_first_reserve = nullptr;
+std::atomic<void*> g_last_reserve = nullptr;
+
+void when_memory_is_out() {
+  if (void* const piece = g_first_reserve.exchange(nullptr)) return std::free(piece);  // and it is tried again
+  std::free(g_last_reserve.exchange(nullptr));
+  throw std::bad_alloc();
+}
+
+void set_memory_aside() {
+  constexpr std::size_t kReserve = 1 << 20;  // large enough for pages of its own, which go back to the system
+  g_first_reserve = std::malloc(kReserve);
+  g_last_reserve = std::malloc(kReserve);
+  std::set_new_handler(when_memory_is_out);
+}
+
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
   // One who starts us may have it ignored; then the system would give away the numbers of our children, once they have
   // ended, before we know that they have.
   std::signal(SIGCHLD, SIG_DFL);
+  set_memory_aside();
   try {
     if (argc > 0) set_program_name(argv[0]);
     set_command_words(argc, argv);

@@ -96,13 +96,13 @@ class Window {
           {state.view(), acted.view(), after.view(), observed.view(), weight.view(), before.view(), actions.view()}, 1,
           scratch_);
       for (int k = 0; k < signals_; ++k) {
-        std::copy_n(actions.values.begin() + k * spec_.actions, spec_.actions,
-                    result[at(k)].begin() + spec_.states + t * spec_.actions);
+        std::copy_n(actions.values.begin() + std::ptrdiff_t{k} * spec_.actions, spec_.actions,
+                    result[at(k)].begin() + spec_.states + std::ptrdiff_t{t} * spec_.actions);
       }
       std::swap(after, before);
     }
     for (int k = 0; k < signals_; ++k)
-      std::copy_n(after.values.begin() + k * spec_.states, spec_.states, result[at(k)].begin());
+      std::copy_n(after.values.begin() + std::ptrdiff_t{k} * spec_.states, spec_.states, result[at(k)].begin());
     return result;
   }
 
@@ -135,13 +135,14 @@ class Window {
   }
   static std::size_t at(int index) { return static_cast<std::size_t>(index); }
   Vector action(const Vector& x, int t) const {
-    const auto begin = x.begin() + spec_.states + t * spec_.actions;
+    const auto begin = x.begin() + spec_.states + std::ptrdiff_t{t} * spec_.actions;
     return {begin, begin + spec_.actions};
   }
-  const double* state_weights(int k) const { return weights_.data() + k * spec_.states; }
+  const double* state_weights(int k) const { return weights_.data() + std::ptrdiff_t{k} * spec_.states; }
   // Of the observation after step t, then of the signal itself.
   const double* step_weights(int k, int t) const {
-    return weights_.data() + signals_ * spec_.states + (k * steps_ + t) * (spec_.observations + 1);
+    return weights_.data() + std::ptrdiff_t{signals_} * spec_.states +
+           (std::ptrdiff_t{k} * steps_ + t) * (spec_.observations + 1);
   }
 
   TaskSpec spec_;

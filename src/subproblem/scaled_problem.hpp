@@ -52,7 +52,7 @@ struct ScaledProblem {
     return std::span<const double>(axes).subspan(row_start(j, dimension), static_cast<std::size_t>(dimension));
   }
   std::span<const double> cosine_row(int j) const {
-    return std::span<const double>(cosines).subspan(row_start(j, count + 1), static_cast<std::size_t>(count + 1));
+    return std::span<const double>(cosines).subspan(row_start(j, count + 1), static_cast<std::size_t>(count) + 1);
   }
   double cosine(int i, int j) const { return cosines[row_start(i, count + 1) + static_cast<std::size_t>(j)]; }
   bool has_objective() const { return length[0] > 0.0; }

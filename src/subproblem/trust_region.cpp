@@ -52,7 +52,7 @@ void set_step(const ScaledProblem& scaled, std::span<const double> factors, Trus
     } else {
       step.change[static_cast<std::size_t>(scaled.origin[at])] = change;
     }
-    const auto slot = static_cast<std::size_t>(scaled.origin[at] + 1);
+    const auto slot = static_cast<std::size_t>(scaled.origin[at]) + 1;
     step.coefficients[slot] = factors[at] == 0.0 ? 0.0 : factors[at] * scaled.root_radius / scaled.length[at];
   }
   step.length_squared = std::max(0.0, square) * scaled.root_radius * scaled.root_radius;

@@ -26,10 +26,12 @@ TEST_F(Limits, SizesBeyond32Bits) {
 
 TEST_F(Limits, MoreThanThereIsMemory) {
   ASSERT_EQ(run(small_training("run", 1)).code, 0);
-  const std::vector<std::string> huge = {"--set", "environments=1048576", "horizon=2000", "kernel.block=4096"};
+  // A hundred terabytes: a vector as long as a critic has weights, for every block of one environment.
+  const std::vector<std::string> huge = {"--set", "environments=1048576", "horizon=2000", "kernel.block=1",
+                                         "critic.hidden=[4096, 4096]"};
   std::vector<std::string> arguments = {"train", "function", "--out", "new"};
   arguments.insert(arguments.end(), huge.begin(), huge.end());
-  expect_refused(arguments, {"this run needs about", "GiB", "lower environments or horizon"});
+  expect_refused(arguments, {"this run needs about", "TiB", "lower environments", "raise kernel.block"});
   arguments.emplace_back("--dry-run");
   expect_refused(arguments, {"this run needs about"});
   arguments = {"train", "function", "--out", "run", "--force"};  // and the run that is there stays
