@@ -92,9 +92,9 @@ void expect_same_bits(const Training& training) {
   Run plain = open_run(configure(training), {.folder = scratch / "plain", .threads = 1});
   plain.train();
   LiveView live(0);
+  Readers readers(live.port(), 2);  // who come too early, too
   Run polled = open_run(configure(training), {.folder = scratch / "polled", .threads = 3});
   live.begin(polled.paths().folder, polled.configuration());
-  Readers readers(live.port(), 2);
   // Each iteration is looked at: the next one waits until something was answered after it.
   polled.train([&](const LogEntry&, double) {
     const int before = readers.answered();
@@ -123,6 +123,28 @@ TEST(PolledTraining, IsTheSameThroughALearnedModel) {
   expect_same_bits({.task = "function",
                     .algorithm = "mb-cgpo",
                     .sets = {"world.hidden=[8]", "world.minibatches=4", "world.batch=16"}});
+}
+
+TEST(PolledTraining, ItsEndIsTold) {
+  const ScratchFolder scratch;
+  cgpo::Run run = open_run(configure({.task = "function"}), {.folder = scratch / "run", .threads = 2});
+  LiveView live(0);
+  live.begin(run.paths().folder, run.configuration());
+  int lines = 0;
+  std::atomic<bool> asks{false};
+  std::thread reader([&] {
+    Json news;
+    do {
+      news = Json::parse(ask(live.port(), "/log?from=0").content);
+      asks = true;
+    } while (!news.at("finished").get<bool>());
+    lines = news.at("iterations").get<int>();
+  });
+  run.train();
+  while (!asks) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  live.finish();
+  reader.join();
+  EXPECT_EQ(lines, 3);
 }
 
 // A simulator of somebody's own, one object for each environment: each has its state, and they share nothing.
