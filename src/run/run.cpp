@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "cgpo/run/finite_policy.hpp"
 #include "cgpo/updates/report.hpp"
 
 namespace cgpo {
@@ -19,6 +20,12 @@ constexpr double kSecondsBetweenCheckpoints = 1.0;
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
+}
+
+// Versions up to 0.2.0 took policies for the best whose episodes had all diverged. Such a one stands in nobody's way.
+bool still_counts(const Tensors& best, const std::vector<LogEntry>& log) {
+  const auto iteration = static_cast<std::size_t>(best.integer("iteration"));
+  return not_finite_in_policy(best).empty() && (iteration >= log.size() || is_feasible(log[iteration].report));
 }
 
 }  // namespace
@@ -36,6 +43,7 @@ void start_from(Algorithm& algorithm, const Configuration& configuration) {
   std::error_code ignored;
   const std::filesystem::path path = std::filesystem::exists(run.best(), ignored) ? run.best() : run.checkpoint();
   const Tensors tensors = read_checkpoint(path, configuration, /*algorithm=*/false);
+  check_policy_is_finite(tensors, path);
   try {
     algorithm.warm_start(tensors);
   } catch (const UserError& error) {
@@ -64,6 +72,7 @@ Run Run::resume(RunParts parts) {
   Algorithm& algorithm = *run.parts_.algorithm;
   const Tensors checkpoint = read_checkpoint(paths.checkpoint(), run.configuration());
   run.data_.load(algorithm, static_cast<int>(checkpoint.integer("iteration")));
+  check_policy_is_finite(checkpoint, paths.checkpoint());
   load_into(algorithm, checkpoint, paths.checkpoint());
   run.take_state();
 
@@ -74,7 +83,7 @@ Run Run::resume(RunParts parts) {
                     paths.log().string(), kept.count, done);
   }
   try {
-    if (kept.last) run.last_ = from_json(*kept.last);
+    if (kept.last) run.last_ = from_json(*kept.last, run.configuration().settings.environments);
   } catch (const Json::exception&) {
     throw UserError("'{}', line {}: not a line of a run's log", paths.log().string(), done);
   }
@@ -86,6 +95,7 @@ Run Run::resume(RunParts parts) {
     } catch (const std::logic_error&) {  // no such entry, or not a number
       throw UserError("'{}' does not say which return it reached", paths.best().string());
     }
+    if (!still_counts(best, read_log(paths.log(), run.configuration().settings.environments))) run.best_return_.reset();
   }
   return run;
 }
@@ -119,6 +129,7 @@ void Run::take_state() {
 
 void Run::keep_if_best(const IterationReport& report) {
   if (!is_feasible(report) || (best_return_ && !(report.return_mean > *best_return_))) return;
+  if (!not_finite_in_policy(state_).empty()) return;
   best_return_ = report.return_mean;
   // The report measured the policy as it was before the update, and that is what state_ holds.
   Tensors best = state_;

@@ -1,5 +1,6 @@
 #include "cgpo/run/run_log.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -9,6 +10,7 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/run/report_fields.hpp"
 
 namespace cgpo {
@@ -106,6 +108,20 @@ void read_field(const ReportField& field, const Json& line, LogEntry& entry) {
       field.member);
 }
 
+// Up to version 0.2.0 means over no episode, and standard errors over fewer than two, were written as 0. An episode has
+// a step at least, so a mean length of 0 is one over none.
+void forget_what_nobody_knew(IterationReport& report) {
+  const bool none_left = report.diverged > 0 && !(report.episode_length > 0.0);
+  if (none_left) {
+    report.return_mean = report.return_paper = report.episode_length = kNan;
+    std::fill(report.costs.begin(), report.costs.end(), kNan);
+  }
+  if (none_left || report.environments - report.diverged == 1) {
+    report.return_se = kNan;
+    std::fill(report.costs_se.begin(), report.costs_se.end(), kNan);
+  }
+}
+
 }  // namespace
 
 Json to_json(const LogEntry& entry) {
@@ -114,9 +130,11 @@ Json to_json(const LogEntry& entry) {
   return line;
 }
 
-LogEntry from_json(const Json& line) {
+LogEntry from_json(const Json& line, int environments) {
   LogEntry entry;
   for (const ReportField& field : report_fields()) read_field(field, line, entry);
+  entry.report.environments = environments;
+  forget_what_nobody_knew(entry.report);
   return entry;
 }
 
@@ -157,13 +175,13 @@ KeptLines find_lines(const std::filesystem::path& path, int iterations) {
   return kept;
 }
 
-std::vector<LogEntry> read_log(const std::filesystem::path& path) {
+std::vector<LogEntry> read_log(const std::filesystem::path& path, int environments) {
   std::vector<LogEntry> entries;
   if (std::error_code ignored; !std::filesystem::exists(path, ignored)) return entries;
   std::istringstream text(read_file(path));
   for (std::string line; std::getline(text, line);) {
     try {
-      entries.push_back(from_json(Json::parse(line)));
+      entries.push_back(from_json(Json::parse(line), environments));
     } catch (const Json::exception&) {
       break;
     }

@@ -21,10 +21,12 @@ struct LogEntry {
 
 // What the algorithm does not have is left out. Numbers that are not finite become null when the object is written.
 Json to_json(const LogEntry& entry);
-LogEntry from_json(const Json& line);
+// environments: of the run, as its configuration has it; without it a line with several diverged episodes is taken for
+// one with too many. What older versions wrote as 0 because it was not known becomes NaN.
+LogEntry from_json(const Json& line, int environments = 0);
 
 // All entries of a log, up to a line that is torn or is none of ours; of no log, none.
-std::vector<LogEntry> read_log(const std::filesystem::path& path);
+std::vector<LogEntry> read_log(const std::filesystem::path& path, int environments = 0);
 
 // Where the time of an iteration went.
 struct TimingEntry {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/run/finite_policy.hpp"
 
 namespace cgpo {
 namespace {
@@ -13,6 +14,7 @@ constexpr int kRowsAtOnce = 1024;
 
 LoadedActor load_actor(const Configuration& configuration, const Tensors& checkpoint,
                        const std::filesystem::path& path) {
+  check_policy_is_finite(checkpoint, path);
   try {
     return {configuration.made->spec(), configuration.settings, checkpoint};
   } catch (const UserError& error) {
