@@ -9,6 +9,7 @@
 
 #include "cgpo/base/numbers.hpp"
 #include "cgpo/judge/metrics.hpp"
+#include "cgpo/rollout/divergence.hpp"
 #include "cgpo/run/report_fields.hpp"
 
 namespace cgpo {
@@ -73,6 +74,15 @@ std::pair<double, double> point_at(Logs logs, std::size_t i, const Series& serie
   }
   const SeedMean mean = mean_over_seeds(values_at(logs, i, [&](const LogEntry& entry) { return series.value(entry); }));
   return {mean.mean, mean.half_width.value_or(kNan)};
+}
+
+// Why line i cannot be judged: of the first log in which too many episodes diverged there. Empty: it can.
+std::string words_of_divergence(Logs logs, std::size_t i) {
+  for (const std::vector<LogEntry>& log : logs) {
+    if (i >= log.size() || !too_many_diverged(log[i].report)) continue;
+    return diverged_words(log[i].report.diverged, log[i].report.environments);
+  }
+  return "";
 }
 
 void add_series(Logs logs, std::size_t from, std::size_t lines, const Series& series, Json& all) {
@@ -142,6 +152,8 @@ Json curves_json(Logs logs, const std::vector<std::string>& costs, std::size_t f
   for (std::size_t i = from; logs.size() == 1 && i < lines; ++i) {
     result["case"].push_back(logs.front()[i].report.update_case);
   }
+  result["diverged"] = Json::array();
+  for (std::size_t i = from; i < lines; ++i) result["diverged"].push_back(words_of_divergence(logs, i));
   result["series"] = Json::object();
   for (const Series& series : all_series(costs)) add_series(logs, from, lines, series, result["series"]);
   return result;
