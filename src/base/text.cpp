@@ -62,4 +62,6 @@ std::string format_rate(double per_second) {
   return fmt::format("{:.0f}", per_second);
 }
 
+std::string number_or_unknown(double value) { return std::isnan(value) ? "unknown" : fmt::format("{:.5g}", value); }
+
 }  // namespace cgpo

@@ -17,4 +17,6 @@ std::string format_duration(double seconds);  // 42s, 3m05s, 2h07m
 
 std::string format_rate(double per_second);  // 12.3k, 1.25M
 
+std::string number_or_unknown(double value);  // five digits; of a NaN, unknown
+
 }  // namespace cgpo

@@ -15,6 +15,7 @@
 #include "cgpo/base/process.hpp"
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/base/text.hpp"
+#include "cgpo/rollout/divergence.hpp"
 #include "cgpo/run/run_log.hpp"
 
 namespace cgpo {
@@ -71,12 +72,14 @@ std::string summary_of(const ChildRun& run) {
   const LogEnd end = end_of_log(run.log);
   std::string text = fmt::format("{} iterations", end.iterations);
   try {
-    const LogEntry entry = from_json(Json::parse(end.line));
-    text += fmt::format(" in {}, return {:.5g}", format_duration(entry.seconds), entry.report.return_mean);
-    for (std::size_t i = 0; i < entry.report.costs.size() && i < entry.report.limits.size(); ++i) {
-      const bool holds = entry.report.costs[i] <= entry.report.limits[i];
-      text += fmt::format(", cost {:.5g} {} {:.5g}", entry.report.costs[i], holds ? "<=" : ">", entry.report.limits[i]);
+    const LogEntry entry = from_json(Json::parse(end.line), run.environments);
+    const IterationReport& report = entry.report;
+    text += fmt::format(" in {}, return {}", format_duration(entry.seconds), number_or_unknown(report.return_mean));
+    for (std::size_t i = 0; i < report.costs.size() && i < report.limits.size(); ++i) {
+      text += fmt::format(", cost {} {} {:.5g}", number_or_unknown(report.costs[i]), limit_sign(report, i),
+                          report.limits[i]);
     }
+    if (too_many_diverged(report)) text += ", " + diverged_words(report.diverged, report.environments);
   } catch (const Json::exception&) {
   }  // no line that can be read: the count says what there is to say
   return text;
