@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds kLongestWait{30000};
 // Follows a log as it grows. Lines may also be taken back: a run that is resumed cuts its log to the checkpoint.
 class LogTail {
  public:
-  explicit LogTail(fs::path path) : path_(std::move(path)) {}
+  LogTail(fs::path path, int environments) : path_(std::move(path)), environments_(environments) {}
 
   const std::vector<LogEntry>& read() {
     std::error_code ignored;
@@ -40,7 +40,7 @@ class LogTail {
     file.seekg(static_cast<std::streamoff>(read_));
     for (std::string line; std::getline(file, line) && !file.eof();) {
       try {
-        LogEntry entry = from_json(Json::parse(line));
+        LogEntry entry = from_json(Json::parse(line), environments_);
         if (entry.report.iteration != static_cast<int>(entries_.size())) {
           restart();
           break;
@@ -61,6 +61,7 @@ class LogTail {
   }
 
   fs::path path_;
+  int environments_;
   std::uintmax_t read_ = 0;  // bytes
   std::vector<LogEntry> entries_;
 };
@@ -188,7 +189,7 @@ std::string LiveView::address() const { return fmt::format("http://{}:{}/", kHos
 void LiveView::begin(const fs::path& folder, const Configuration& configuration) {
   parts_->run = RunPaths{folder};
   parts_->configuration = configuration;
-  parts_->log.emplace(parts_->run.log());
+  parts_->log.emplace(parts_->run.log(), configuration.settings.environments);
   parts_->set_handlers();
   // Signals are for the training's thread.
   sigset_t all;
