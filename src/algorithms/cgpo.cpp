@@ -8,7 +8,9 @@
 #include <optional>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/gradient/products.hpp"
+#include "cgpo/rollout/divergence.hpp"
 #include "cgpo/subproblem/trust_region.hpp"
 #include "cgpo/updates/action_metric.hpp"
 #include "cgpo/updates/actor_critic.hpp"
@@ -17,6 +19,9 @@
 
 namespace cgpo {
 namespace {
+
+// One episode has no standard error. Then nothing is put down to chance; the report says that it is not known.
+double known_or_none(double standard_error) { return std::isfinite(standard_error) ? standard_error : 0.0; }
 
 // Where the last step began, and all that is needed to take it again with another radius.
 struct StepOrigin {
@@ -104,11 +109,19 @@ class Cgpo final : public Algorithm {
     fill_changes(now, report);
     if (radius_.retreats(now, report.limits)) {  // never with a trial: it has judged already
       retreat(report);
+      if (too_many_diverged(report)) {
+        report.warning = "last step taken back: " + diverged_words(report.diverged, report.environments);
+      }
       ++iteration_;
       return report;
     }
     if (!trial_) judge(now, report);
     report.radius = radius_.value();
+    if (parts_.batch.intact_environments() == 0) {  // nothing to learn from
+      refuse_batch(report);
+      ++iteration_;
+      return report;
+    }
 
     // V_R and V_C close the windows of the gradient.
     if (source_->uses_critics() && settings_.critic.fit_first) fit_critics(report);
@@ -125,9 +138,10 @@ class Cgpo final : public Algorithm {
     origin_.parameters.assign(parts_.parameters.begin(), parts_.parameters.end());
     origin_.scale = parts_.normaliser.scale();
     origin_.return_mean = report.return_mean;
-    origin_.return_se = report.return_se;
+    origin_.return_se = known_or_none(report.return_se);
     origin_.costs = report.costs;
     origin_.costs_se = report.costs_se;
+    for (double& se : origin_.costs_se) se = known_or_none(se);
     measure(gradient);
     for (std::size_t i = 0; settings_.radius.debias && i <= active_.size(); ++i) {
       const std::size_t at = i * (active_.size() + 2);
@@ -136,11 +150,7 @@ class Cgpo final : public Algorithm {
     origin_.margins = margins(report);
     origin_.problem.slack = slacks(report);
     origin_.problem.radius = radius_.value();
-    if (statistics.diverged > kDivergedShare * parts_.batch.environments) {
-      refuse(fmt::format("{} of {} environments diverged", statistics.diverged, parts_.batch.environments), report);
-    } else {
-      take_step(report);
-    }
+    if (!refuse_batch(report)) take_step(report);
     if (trial_) try_step(report);
 
     if (source_->uses_critics() && !settings_.critic.fit_first) fit_critics(report);
@@ -182,14 +192,15 @@ class Cgpo final : public Algorithm {
     if (!expected) return;
     report.change_predicted = {expected->return_after - expected->return_before};
     report.change_realised = {now.return_now - expected->return_before};
-    report.change_se = {now.return_se};
+    const auto known = [](double value, double standard_error) { return std::isfinite(standard_error) ? value : kNan; };
+    report.change_se = {known(now.return_se, report.return_se)};
     for (std::size_t i = 0; i < now.costs_now.size(); ++i) {
       // The step of a cost without a limit is not worked out.
       report.change_predicted.push_back(std::isinf(parts_.constraints.limits[i])
                                             ? std::numeric_limits<double>::quiet_NaN()
                                             : expected->costs_after[i] - expected->costs_before[i]);
       report.change_realised.push_back(now.costs_now[i] - expected->costs_before[i]);
-      report.change_se.push_back(now.costs_se[i]);
+      report.change_se.push_back(known(now.costs_se[i], report.costs_se[i]));
     }
   }
 
@@ -241,7 +252,8 @@ class Cgpo final : public Algorithm {
     std::vector<double> result;
     for (std::size_t i = 0; i < report.limits.size(); ++i) {
       const double share = std::isinf(report.limits[i]) ? 0.0 : std::max(std::abs(report.limits[i]), 1.0);
-      result.push_back(settings_.radius.margin * share + settings_.radius.margin_se * report.costs_se[i] +
+      result.push_back(settings_.radius.margin * share +
+                       settings_.radius.margin_se * known_or_none(report.costs_se[i]) +
                        settings_.radius.margin_miss * radius_.miss(i));
     }
     return result;
@@ -260,14 +272,20 @@ class Cgpo final : public Algorithm {
     return broken && !settings_.radius.sidestep ? 2.0 : settings_.radius.cutoff;
   }
 
-  // Before the first step there is nothing to compare with.
+  // Before the first step there is nothing to compare with. What too few episodes speak for is NaN, and worse than
+  // anything that a step may bring.
   Outcome outcome(const BatchStatistics& statistics) const {
     Outcome now{statistics.mean[0],
-                std::hypot(statistics.standard_error[0], origin_.return_se),
+                std::hypot(known_or_none(statistics.standard_error[0]), origin_.return_se),
                 {statistics.mean.begin() + 1, statistics.mean.end()},
                 {statistics.standard_error.begin() + 1, statistics.standard_error.end()}};
+    for (double& se : now.costs_se) se = known_or_none(se);
     for (std::size_t i = 0; i < origin_.costs_se.size(); ++i)
       now.costs_se[i] = std::hypot(now.costs_se[i], origin_.costs_se[i]);
+    if (too_many_diverged(statistics.diverged, parts_.batch.environments)) {
+      now.return_now = kNan;
+      std::fill(now.costs_now.begin(), now.costs_now.end(), kNan);
+    }
     return now;
   }
 
@@ -278,6 +296,13 @@ class Cgpo final : public Algorithm {
     take_step(report);
     parts_.policy.fold_input_change(parts_.parameters, origin_.scale, parts_.normaliser.scale());
     report.update_case = "retreat";
+  }
+
+  // Whether too many environments diverged.
+  bool refuse_batch(IterationReport& report) {
+    if (!parts_.refuses_batch(report)) return false;
+    radius_.refuse();
+    return true;
   }
 
   void refuse(const std::string& why, IterationReport& report) {
@@ -299,6 +324,11 @@ class Cgpo final : public Algorithm {
       for (std::size_t i = 0; i < step.coefficients.size(); ++i)
         change += step.coefficients[i] * origin_.directions[i][p];
       parts_.parameters[p] = static_cast<float>(origin_.parameters[p] + change);
+    }
+    if (!parts_.policy_is_finite()) {
+      std::transform(origin_.parameters.begin(), origin_.parameters.end(), parts_.parameters.begin(),
+                     [](double value) { return static_cast<float>(value); });
+      return refuse("the policy that would come of it is not finite", report);
     }
     report.lambda = step.lambda;
     report.nu.assign(report.costs.size(), 0.0);

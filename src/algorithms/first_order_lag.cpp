@@ -41,9 +41,7 @@ class FirstOrderLag final : public Algorithm {
     steps_ += std::int64_t{parts_.batch.environments} * parts_.horizon;
     IterationReport report = report_of(parts_, summarise(parts_.batch), iteration_, steps_);
 
-    if (report.diverged > kDivergedShare * parts_.batch.environments) {
-      refuse(fmt::format("{} of {} environments diverged", report.diverged, parts_.batch.environments), report);
-    } else {
+    if (!parts_.refuses_batch(report)) {
       // λ ← max(0, λ + η violation); then θ along (g − Σλ_i q_i)/(1 + Σλ).
       duals_.ascend(report.costs);
       report.nu = duals_.values();
@@ -97,7 +95,9 @@ class FirstOrderLag final : public Algorithm {
     const double cut = update.max_norm > 0.0 && norm > update.max_norm ? update.max_norm / norm : 1.0;
     for (double& value : ascent_) value *= -cut;  // Adam descends
     const double left = 1.0 - static_cast<double>(iteration_) / settings_.iterations;
+    before_.assign(parts_.parameters.begin(), parts_.parameters.end());
     adam_.step(parts_.parameters, ascent_, update.learning_rate * (update.anneal ? std::max(left, 0.0) : 1.0));
+    parts_.restore_if_not_finite(before_, report);
   }
 
   static void refuse(const std::string& why, IterationReport& report) {
@@ -112,6 +112,7 @@ class FirstOrderLag final : public Algorithm {
   Adam<float> adam_;
   std::optional<FirstOrderGradient<float>> first_order_;
   std::vector<double> ascent_;
+  std::vector<float> before_;  // the parameters of before the update
   int iteration_ = 0;
   std::int64_t steps_ = 0;
 };

@@ -136,4 +136,6 @@ std::string_view first_characters(std::string_view text, std::size_t count) {
   return text.substr(0, end);
 }
 
+std::string number_or_unknown(double value) { return std::isnan(value) ? "unknown" : fmt::format("{:.5g}", value); }
+
 }  // namespace cgpo

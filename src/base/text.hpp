@@ -30,4 +30,6 @@ std::string printable_lines(std::string_view text);
 // At most so many characters of UTF-8 text, none of them cut.
 std::string_view first_characters(std::string_view text, std::size_t count);
 
+std::string number_or_unknown(double value);  // five digits; of a NaN, unknown
+
 }  // namespace cgpo

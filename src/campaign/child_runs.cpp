@@ -13,6 +13,7 @@
 #include "cgpo/base/process.hpp"
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/base/text.hpp"
+#include "cgpo/rollout/divergence.hpp"
 #include "cgpo/run/line_tail.hpp"
 #include "cgpo/run/run_log.hpp"
 
@@ -84,16 +85,17 @@ std::string describe_failure(const ProcessEnd& end, const ChildRun& run) {
   return line.empty() ? fmt::format("{} and said nothing", end.words()) : line;
 }
 
-std::string summary_of(const LogWatch& log) {
+std::string summary_of(const ChildRun& run, const LogWatch& log) {
   std::string text = fmt::format("{} iterations", log.iterations());
-  const std::optional<LogEntry> entry = parse_log_line(log.line());
+  const std::optional<LogEntry> entry = parse_log_line(log.line(), run.environments);
   if (!entry) return text;  // no line that can be read: the count says what there is to say
   const IterationReport& report = entry->report;
-  text += fmt::format(" in {}, return {:.5g}", format_duration(entry->seconds), report.return_mean);
+  text += fmt::format(" in {}, return {}", format_duration(entry->seconds), number_or_unknown(report.return_mean));
   for (std::size_t i = 0; i < report.costs.size() && i < report.limits.size(); ++i) {
-    const bool holds = report.costs[i] <= report.limits[i];
-    text += fmt::format(", cost {:.5g} {} {:.5g}", report.costs[i], holds ? "<=" : ">", report.limits[i]);
+    text +=
+        fmt::format(", cost {} {} {:.5g}", number_or_unknown(report.costs[i]), limit_sign(report, i), report.limits[i]);
   }
+  if (too_many_diverged(report)) text += ", " + diverged_words(report.diverged, report.environments);
   return text;
 }
 
@@ -135,7 +137,7 @@ void reap(std::vector<Child>& children, ChildRunsResult& result, const Listener&
     child.iterations = child.log.iterations();
     if (end->good()) {
       child.state = State::kDone;
-      listener.event(fmt::format("{}: {}", child.run->name, summary_of(child.log)));
+      listener.event(fmt::format("{}: {}", child.run->name, summary_of(*child.run, child.log)));
     } else {
       child.state = State::kFailed;
       result.outcomes[i].problem = stopping ? "stopped" : describe_failure(*end, *child.run);

@@ -15,6 +15,7 @@ struct ChildRun {
   std::vector<std::string> arguments;  // of the program
   std::filesystem::path output;        // takes what it prints
   std::filesystem::path log;           // log.jsonl of the run, to see how far it is
+  int environments = 0;                // of each iteration
   int iterations = 0;                  // that it will have when it is done
   int done = 0;                        // that it has already
 };

@@ -81,8 +81,8 @@ std::vector<ChildRun> list_children(const std::vector<Variant>& variants, const 
                                    aside.string()));
       }
       children.push_back({name, train_words(variant, configuration, folder, begin, threads),
-                          paths.folder / (name + ".out"), RunPaths{folder}.log(), configuration.settings.iterations,
-                          plan.done});
+                          paths.folder / (name + ".out"), RunPaths{folder}.log(), configuration.settings.environments,
+                          configuration.settings.iterations, plan.done});
     }
   }
   return children;
@@ -92,7 +92,7 @@ ComparedRun read_compared_run(const Configuration& configuration, const fs::path
   ComparedRun run{configuration.seed, folder, problem, {}, {}};
   if (!problem.empty()) return run;
   const auto iterations = static_cast<std::size_t>(configuration.settings.iterations);
-  run.log = read_log(RunPaths{folder}.log());
+  run.log = read_log(RunPaths{folder}.log(), configuration.settings.environments);
   std::erase_if(run.log,
                 [&](const LogEntry& entry) { return entry.report.iteration >= configuration.settings.iterations; });
   if (run.log.size() < iterations) run.problem = fmt::format("its log has only {} whole lines", run.log.size());
@@ -144,15 +144,27 @@ bool any_run(const Comparison& comparison, bool finished) {
   });
 }
 
+// Of an iteration of a run that finished.
+bool any_return(const Comparison& comparison) {
+  return std::any_of(comparison.algorithms.begin(), comparison.algorithms.end(), [](const auto& algorithm) {
+    const std::vector<const ComparedRun*> runs = finished_runs(algorithm);
+    return std::any_of(runs.begin(), runs.end(), [](const ComparedRun* run) {
+      return std::any_of(run->log.begin(), run->log.end(),
+                         [](const LogEntry& entry) { return std::isfinite(entry.report.return_mean); });
+    });
+  });
+}
+
 // The CSV files, the script and, if gnuplot is there, the picture. Returns what went wrong.
 std::string write_curves(const ComparisonPaths& paths, const Comparison& comparison) {
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
     write_file_atomically(paths.folder / curve_file(algorithm), curve_csv(comparison, algorithm));
   }
-  if (any_run(comparison, /*finished=*/true)) return draw_picture(paths.folder, "curves", curve_script(comparison));
+  if (any_return(comparison)) return draw_picture(paths.folder, "curves", curve_script(comparison));
   std::error_code ignored;
   fs::remove(paths.folder / "curves.svg", ignored);  // one of older numbers would be worse than none
-  return "no run finished, so there are no curves";
+  return any_run(comparison, /*finished=*/true) ? "every episode of every run diverged, so there are no curves"
+                                                : "no run finished, so there are no curves";
 }
 
 }  // namespace

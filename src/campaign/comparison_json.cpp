@@ -30,6 +30,7 @@ Json json_of(const ComparedRun& run, const MetricSettings& settings) {
   json["return"] = last.report.return_mean;
   json["costs"] = last.report.costs;
   json["feasible"] = is_feasible(last.report);
+  json["diverged"] = last.report.diverged;
   const RunMetrics metrics = measure(run.log, settings);
   for (const MetricColumn& column : metric_columns()) json[column.key] = column.value(metrics);
   if (!run.evaluation.is_null()) json["evaluation"] = run.evaluation;

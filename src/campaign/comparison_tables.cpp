@@ -8,6 +8,7 @@
 #include "cgpo/base/table.hpp"
 #include "cgpo/base/text.hpp"
 #include "cgpo/campaign/metric_columns.hpp"
+#include "cgpo/rollout/divergence.hpp"
 #include "cgpo/updates/report.hpp"
 
 namespace cgpo {
@@ -18,12 +19,14 @@ std::string plus_minus(const SeedMean& mean, const std::function<std::string(dou
   return mean.half_width ? fmt::format("{} ± {}", text(mean.mean), text(*mean.half_width)) : text(mean.mean);
 }
 
-std::string number_text(const SeedMean& mean) {
-  if (mean.count == 0) return "—";
+// runs: that finished. Those that have no number diverged.
+std::string number_text(const SeedMean& mean, std::size_t runs) {
+  if (mean.count == 0) return runs > 0 ? "diverged" : "—";
   std::string text = fmt::format("{:.5g}", mean.mean);
   if (mean.half_width)
     text += " ± " + (*mean.half_width < 100.0 ? fmt::format("{:.2g}", *mean.half_width)
                                               : fmt::format("{:.0f}", *mean.half_width));
+  if (mean.count < static_cast<int>(runs)) text += fmt::format(" ({} of {} runs)", mean.count, runs);
   return text;
 }
 
@@ -56,9 +59,10 @@ std::string seeds_text(const ComparedAlgorithm& algorithm) {
   return finished == all ? fmt::format("{}", all) : fmt::format("{} of {}", finished, all);
 }
 
-std::string worst_text(const EvaluatedSignal& signal) {
-  if (signal.mean.count == 0) return "—";
-  return number_text(signal.mean) +
+std::string worst_text(const EvaluatedSignal& signal, int runs) {
+  const auto known = static_cast<std::size_t>(signal.mean.count);
+  if (known == 0) return runs > 0 ? "diverged" : "—";
+  return number_text(signal.mean, known) +
          (std::isfinite(signal.worst) ? fmt::format(" ({:.5g})", signal.worst) : " (diverged)");
 }
 
@@ -105,10 +109,10 @@ std::string comparison_table(const Comparison& comparison) {
     const std::vector<const ComparedRun*> runs = finished_runs(algorithm);
     const auto last = [&](const auto& value) { return last_over_seeds(algorithm, value); };
     std::vector<std::string> row = {algorithm.label, seeds_text(algorithm)};
-    row.push_back(number_text(last([](const LogEntry& entry) { return entry.report.return_mean; })));
+    row.push_back(number_text(last([](const LogEntry& entry) { return entry.report.return_mean; }), runs.size()));
     for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
       const SeedMean cost = last([i](const LogEntry& entry) { return cost_of(entry, i); });
-      row.push_back(cost_cell(comparison, algorithm, i, number_text(cost)));
+      row.push_back(cost_cell(comparison, algorithm, i, number_text(cost, runs.size())));
     }
     const auto feasible =
         std::count_if(runs.begin(), runs.end(), [](const auto* run) { return is_feasible(run->log.back().report); });
@@ -132,9 +136,9 @@ std::string evaluation_table(const Comparison& comparison) {
   std::vector<std::vector<std::string>> rows = {head};
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
     const EvaluationSummary summary = summarise_evaluations(algorithm, comparison.costs.size());
-    std::vector<std::string> row = {algorithm.label, seeds_text(algorithm), worst_text(summary.returns)};
+    std::vector<std::string> row = {algorithm.label, seeds_text(algorithm), worst_text(summary.returns, summary.runs)};
     for (std::size_t i = 0; i < summary.costs.size(); ++i) {
-      row.push_back(cost_cell(comparison, algorithm, i, worst_text(summary.costs[i])));
+      row.push_back(cost_cell(comparison, algorithm, i, worst_text(summary.costs[i], summary.runs)));
     }
     row.push_back(summary.runs == 0 ? "—" : fmt::format("{} of {}", summary.feasible, summary.runs));
     rows.push_back(row);
@@ -170,6 +174,25 @@ std::string evaluated_runs_table(const Comparison& comparison) {
   return markdown_table(rows);
 }
 
+std::string diverged_runs(const Comparison& comparison) {
+  std::string diverged;
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    for (const ComparedRun* run : finished_runs(algorithm)) {
+      const auto bad = std::count_if(run->log.begin(), run->log.end(),
+                                     [](const LogEntry& entry) { return too_many_diverged(entry.report); });
+      if (bad == 0) continue;
+      const IterationReport& last = run->log.back().report;
+      diverged += fmt::format(
+          "- {}, seed {}: in {} of {} iterations{}\n", algorithm.label, run->seed, bad, run->log.size(),
+          too_many_diverged(last) ? ", in the last one " + diverged_words(last.diverged, last.environments) : "");
+    }
+  }
+  if (diverged.empty()) return "";
+  return "\nToo many episodes diverged for a verdict; such an iteration is not feasible, and counts as over the "
+         "limits:\n\n" +
+         diverged;
+}
+
 std::string unfinished_runs(const Comparison& comparison) {
   std::string failed;
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
@@ -199,7 +222,7 @@ std::string comparison_markdown(const Comparison& comparison) {
   }
   text += "\nEach setting of the metrics halved and doubled; after each value its rank in the row.\n\n";
   text += variation_table(comparison);
-  return text + unfinished_runs(comparison);
+  return text + diverged_runs(comparison) + unfinished_runs(comparison);
 }
 
 }  // namespace cgpo

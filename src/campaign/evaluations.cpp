@@ -5,6 +5,7 @@
 
 #include "cgpo/base/file.hpp"
 #include "cgpo/judge/evaluate_policy.hpp"
+#include "cgpo/rollout/divergence.hpp"
 #include "cgpo/run/run_folder.hpp"
 
 namespace cgpo {
@@ -27,7 +28,13 @@ std::optional<Json> read_kept(const fs::path& path, const std::string& policy) {
   if (!found.is_object() || !found.contains("report") || found.value("policy", Json()) != Json(policy)) {
     return std::nullopt;
   }
-  return found["report"];
+  // Version 0.1.0 called a policy feasible however many of its episodes diverged.
+  const Json& report = found["report"];
+  const int diverged = report.value("diverged", 0);
+  if (report.value("feasible", false) && too_many_diverged(diverged, report.value("episodes", 0) + diverged)) {
+    return std::nullopt;
+  }
+  return report;
 }
 
 }  // namespace

@@ -12,22 +12,22 @@ namespace cgpo {
 
 std::string Progress::line(const LogEntry& entry, double steps_per_second) const {
   const IterationReport& report = entry.report;
-  std::string text = fmt::format("{:>{}}/{}  return {:.5g}", report.iteration + 1,
-                                 fmt::formatted_size("{}", iterations_), iterations_, report.return_mean);
+  std::string text = fmt::format("{:>{}}/{}  return {}", report.iteration + 1, fmt::formatted_size("{}", iterations_),
+                                 iterations_, number_or_unknown(report.return_mean));
   for (std::size_t i = 0; i < report.costs.size(); ++i) {
-    const bool holds = report.costs[i] <= report.limits[i];
-    text += fmt::format("  cost {:.5g} {} {:.5g}", report.costs[i], holds ? "<=" : "> ", report.limits[i]);
+    text += fmt::format("  cost {} {:<2} {:.5g}", number_or_unknown(report.costs[i]), limit_sign(report, i),
+                        report.limits[i]);
   }
   if (report.radius) text += fmt::format("  radius {:.2e}", *report.radius);
   if (!report.update_case.empty()) text += fmt::format("  {}", report.update_case);
-  if (report.world) {
+  if (report.world && !std::isnan(report.world->state_error)) {
     text += fmt::format("  model error {:.2g}, {:.2g} after a window", report.world->state_error,
                         report.world->window_error);
   }
   const double session = std::chrono::duration<double>(Clock::now() - begin_).count();
   const int left = iterations_ - report.iteration - 1;
   text += fmt::format("  {} steps/s  {} left", format_rate(steps_per_second), format_duration(session / shown_ * left));
-  if (report.diverged > 0) text += fmt::format("  {} diverged", report.diverged);
+  if (report.diverged > 0) text += fmt::format("  {} of {} diverged", report.diverged, report.environments);
   return text;
 }
 

@@ -17,6 +17,7 @@
 #include "cgpo/cli/progress.hpp"
 #include "cgpo/cli/terminal.hpp"
 #include "cgpo/kernel/kernel.hpp"
+#include "cgpo/rollout/divergence.hpp"
 #include "cgpo/run/rehearsal.hpp"
 #include "cgpo/view/live_view.hpp"
 
@@ -78,6 +79,34 @@ std::string resume_words(const Configuration& configuration, const fs::path& fol
                      allowed_again(configuration));
 }
 
+std::string plus_minus(double mean, double standard_error) {
+  if (std::isnan(mean)) return "unknown";
+  if (std::isnan(standard_error)) return fmt::format("{:.5g} in one episode", mean);
+  return fmt::format("{:.5g} ± {:.2g}", mean, standard_error);
+}
+
+const char* limit_words(const IterationReport& report, std::size_t cost) {
+  const double mean = report.costs[cost];
+  const double limit = report.limits[cost];
+  if (std::isinf(limit)) return "there is none";
+  if (too_many_diverged(report)) return "cannot be judged: too many episodes diverged";
+  if (!(mean <= limit)) return "over the limit";
+  if (std::isnan(report.costs_se[cost])) return "cannot be judged: one episode has no standard error";
+  return mean + 1.96 * report.costs_se[cost] > limit ? "holds, within the uncertainty" : "holds";
+}
+
+void print_last_episodes(std::FILE* stream, const IterationReport& report, const std::vector<std::string>& costs) {
+  say(stream, "\nthe last episodes, before the last update (eval judges the policy that came of it):\n");
+  say(stream, "return  {}\n", plus_minus(report.return_mean, report.return_se));
+  for (std::size_t i = 0; i < report.costs.size(); ++i) {
+    say(stream, "cost    {}, limit {:.5g}: {} ({})\n", plus_minus(report.costs[i], report.costs_se[i]),
+        report.limits[i], limit_words(report, i), costs[i]);
+  }
+  if (report.diverged == 0) return;
+  say(stream, "verdict {}{}\n", too_many_diverged(report) ? "not feasible: " : "",
+      diverged_words(report.diverged, report.environments));
+}
+
 void print_summary(std::FILE* stream, const TrainingResult& result, const Configuration& configuration,
                    const fs::path& folder) {
   const Settings& settings = configuration.settings;
@@ -86,18 +115,7 @@ void print_summary(std::FILE* stream, const TrainingResult& result, const Config
     const IterationReport& report = result.last->report;
     say(stream, ", {} steps in {}", report.steps, format_duration(result.last->seconds));
     if (result.steps_per_second > 0.0) say(stream, ", {} steps/s", format_rate(result.steps_per_second));
-    say(stream,
-        "\nthe last episodes, before the last update (eval judges the policy that came of it):\nreturn  {:.5g} "
-        "± {:.2g}\n",
-        report.return_mean, report.return_se);
-    for (std::size_t i = 0; i < report.costs.size(); ++i) {
-      const char* verdict = !(report.costs[i] <= report.limits[i]) ? "over the limit"
-                            : report.costs[i] + 1.96 * report.costs_se[i] > report.limits[i]
-                                ? "holds, within the uncertainty"
-                                : "holds";
-      say(stream, "cost    {:.5g} ± {:.2g}, limit {:.5g}: {} ({})\n", report.costs[i], report.costs_se[i],
-          report.limits[i], verdict, settings.costs[i]);
-    }
+    print_last_episodes(stream, report, settings.costs);
   }
   if (!result.last) say(stream, "\n");
   say(stream, "folder  {}\n", folder.string());
@@ -105,7 +123,8 @@ void print_summary(std::FILE* stream, const TrainingResult& result, const Config
     std::error_code ignored;
     const bool best = fs::exists(RunPaths{folder}.best(), ignored);
     const char* const allowed = allowed_again(configuration);
-    say(stream, "next    {} eval {}{}{}\n", program_name(), folder.string(), allowed,
+    const bool failed = result.last && too_many_diverged(result.last->report);
+    say(stream, "next    {} eval {}{}{}{}\n", program_name(), folder.string(), allowed, failed ? " --explain" : "",
         best ? " [--checkpoint best]" : "");
     say(stream, "        {} report {}{}\n", program_name(), folder.string(), allowed);
     say(stream, "        {} --set iterations={}\n", resume_words(configuration, folder), 2 * settings.iterations);
@@ -116,6 +135,10 @@ void print_summary(std::FILE* stream, const TrainingResult& result, const Config
 
 Json summary_json(const TrainingResult& result, const fs::path& folder, const std::vector<std::string>& notes) {
   Json summary = result.last ? to_json(*result.last) : Json::object();
+  if (result.last) {
+    summary["environments"] = result.last->report.environments;
+    summary["feasible"] = is_feasible(result.last->report);
+  }
   summary["out"] = folder.string();
   summary["iterations"] = result.iterations;
   summary["finished"] = result.finished;
@@ -198,6 +221,11 @@ void print_opening(std::FILE* stream, const Run& run, const TrainRequest& reques
   }
   if (request.resume && run.is_finished()) return;
   print_header(stream, run.configuration(), run.task(), run.paths().folder, request.threads);
+  if (run.configuration().settings.environments == 1) {
+    say(stderr,
+        "warning: one environment has no standard error: no limit can be judged, and the radius puts nothing "
+        "down to chance\n");
+  }
   if (request.resume) say(stream, "going on after iteration {}\n", run.iteration());
 }
 

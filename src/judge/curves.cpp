@@ -10,6 +10,7 @@
 
 #include "cgpo/base/numbers.hpp"
 #include "cgpo/judge/metrics.hpp"
+#include "cgpo/rollout/divergence.hpp"
 #include "cgpo/run/report_fields.hpp"
 
 namespace cgpo {
@@ -83,6 +84,15 @@ std::pair<double, double> point_of(const Row& row, bool alone, const Series& ser
   return {mean.mean, mean.half_width.value_or(kNan)};
 }
 
+// Why an iteration cannot be judged: of the first log in which too many episodes diverged there. Empty: it can.
+std::string words_of_divergence(const Row& row) {
+  for (const LogEntry* entry : row) {
+    const IterationReport& report = entry->report;
+    if (too_many_diverged(report)) return diverged_words(report.diverged, report.environments);
+  }
+  return "";
+}
+
 void add_series(std::span<const Row> rows, bool alone, const Series& series, Json& all) {
   std::vector<double> means;
   std::vector<double> halves;
@@ -151,6 +161,8 @@ Json curves_json(Logs logs, const std::vector<std::string>& costs, std::size_t f
   for (const Row& row : rows) {
     if (alone) result["case"].push_back(row.front()->report.update_case);
   }
+  result["diverged"] = Json::array();
+  for (const Row& row : rows) result["diverged"].push_back(words_of_divergence(row));
   result["series"] = Json::object();
   for (const Series& series : all_series(costs)) add_series(rows, alone, series, result["series"]);
   return result;

@@ -9,15 +9,15 @@
 
 namespace cgpo {
 
-// {"iteration", "steps", "seconds": […], "case": […], "series": {NAME: {"mean": […], "half": […]}}} from line `from`
-// on.
+// {"iteration", "steps", "seconds": […], "case", "diverged": […], "series": {NAME: {"mean": […], "half": […]}}} from
+// line `from` on.
 //
 // NAME is that of a chart (run/report_fields.hpp), with /C or /S for each cost or signal: return, cost/C, gradient/S.
 // What no line has is left out; missing numbers are null.
 //
 // Of one log, half is 1.96 standard errors where the log has them. Of several it is half of the 95 % interval of the
 // mean over the seeds (Student's t), line by line over the logs that have that line; steps and seconds are means, too.
-// Cases are those of a single log.
+// Cases are those of a single log. "diverged" says in words why a line cannot be judged; empty: it can.
 Json curves_json(std::span<const std::vector<LogEntry>> logs, const std::vector<std::string>& costs,
                  std::size_t from = 0);
 

@@ -9,9 +9,12 @@
 #include "cgpo/base/numbers.hpp"
 #include "cgpo/base/statistics.hpp"
 #include "cgpo/judge/metrics.hpp"
+#include "cgpo/rollout/divergence.hpp"
 
 namespace cgpo {
 namespace {
+
+constexpr const char* kNoError = "cannot be judged: one episode has no standard error";
 
 Json to_json(const Estimate& estimate) {
   Json result;
@@ -27,35 +30,41 @@ const char* verdict_word(Verdict verdict) {
     case Verdict::kHolds: return "holds";
     case Verdict::kTooClose: return "too close to call";
     case Verdict::kExceeded: return "exceeded";
+    case Verdict::kUnknown: return "cannot be judged";
+    case Verdict::kDiverged: return "diverged";
   }
   return "";
 }
 
 std::string verdict_sentence(const CostReport& cost) {
   if (std::isinf(cost.limit)) return "there is none";
-  if (!std::isfinite(cost.estimate.se)) return "no verdict from one episode";
   const std::string interval = fmt::format("95 % interval {:.5g} to {:.5g}", cost.estimate.low(), cost.estimate.high());
   switch (cost.verdict()) {
     case Verdict::kHolds: return fmt::format("the limit holds ({})", interval);
     case Verdict::kTooClose: return fmt::format("too close to the limit to call ({})", interval);
     case Verdict::kExceeded: return fmt::format("the limit is exceeded ({})", interval);
+    case Verdict::kUnknown: return kNoError;
+    case Verdict::kDiverged: return "cannot be judged: too many episodes diverged";
   }
   return "";
 }
 
 std::string overall_sentence(const EvaluationReport& report) {
-  if (report.episodes == 0) return "no verdict: every episode diverged";
-  if (report.costs.empty()) return "feasible: there are no constraints";
-  if (!std::isfinite(report.return_optimised.se)) return "no verdict from one episode";
-  const auto all = [&](auto&& holds) { return std::all_of(report.costs.begin(), report.costs.end(), holds); };
-  if (!report.feasible) {
-    const bool sure = !all([](const CostReport& cost) { return cost.verdict() != Verdict::kExceeded; });
-    return sure ? "not feasible, with 95 % confidence"
-                : "not feasible on average, but within the uncertainty of these episodes";
+  if (report.costs.empty() && !too_many_diverged(report)) return "feasible: there are no constraints";
+  switch (report.verdict()) {
+    case Verdict::kHolds: return "feasible, with 95 % confidence";
+    case Verdict::kTooClose:
+      return report.feasible ? "feasible on average, but within the uncertainty of these episodes"
+                             : "not feasible on average, but within the uncertainty of these episodes";
+    case Verdict::kExceeded: return "not feasible, with 95 % confidence";
+    case Verdict::kUnknown: return kNoError;
+    case Verdict::kDiverged:
+      return fmt::format("not feasible: {}{}", diverged_words(report.diverged, report.all_episodes()),
+                         report.episodes == 0           ? ""
+                         : report.all_episodes() >= 100 ? ", more than 1 %"
+                                                        : ", more than one");
   }
-  return all([](const CostReport& cost) { return cost.verdict() == Verdict::kHolds; })
-             ? "feasible, with 95 % confidence"
-             : "feasible on average, but within the uncertainty of these episodes";
+  return "";
 }
 
 Estimate estimate_mean(const std::vector<double>& samples, int lattice) {
@@ -68,8 +77,26 @@ Estimate estimate_mean(const std::vector<double>& samples, int lattice) {
 }
 
 Verdict CostReport::verdict() const {
-  if (limit == std::numeric_limits<double>::infinity() || estimate.high() <= limit) return Verdict::kHolds;
+  if (limit == kInfinity) return Verdict::kHolds;
+  if (diverged) return Verdict::kDiverged;
+  if (!std::isfinite(estimate.se)) return Verdict::kUnknown;
+  if (estimate.high() <= limit) return Verdict::kHolds;
   return estimate.low() > limit ? Verdict::kExceeded : Verdict::kTooClose;
+}
+
+Verdict EvaluationReport::verdict() const {
+  if (too_many_diverged(*this)) return Verdict::kDiverged;
+  // The first of these that a cost has.
+  for (const Verdict bad : {Verdict::kExceeded, Verdict::kUnknown, Verdict::kTooClose}) {
+    if (std::any_of(costs.begin(), costs.end(), [bad](const CostReport& cost) { return cost.verdict() == bad; })) {
+      return bad;
+    }
+  }
+  return Verdict::kHolds;
+}
+
+bool too_many_diverged(const EvaluationReport& report) {
+  return too_many_diverged(report.diverged, report.all_episodes());
 }
 
 EvaluationReport summarise(const Evaluation& evaluation, const Constraints& constraints) {
@@ -80,12 +107,13 @@ EvaluationReport summarise(const Evaluation& evaluation, const Constraints& cons
   report.return_optimised = estimate_mean(evaluation.returns, evaluation.lattice);
   report.return_paper = estimate_mean(evaluation.returns_paper, evaluation.lattice);
   report.episode_length = estimate_mean(evaluation.lengths).mean;
-  report.feasible = report.episodes > 0;
+  const bool diverged = too_many_diverged(report);
+  report.feasible = !diverged;
   for (std::size_t i = 0; i < constraints.names.size(); ++i) {
     const std::vector<double>& samples = evaluation.costs[i];
     CostReport cost{constraints.names[i], estimate_mean(samples, evaluation.lattice), constraints.limits[i],
-                    spread_over_episodes(samples, constraints.limits[i])};
-    report.feasible = report.feasible && cost.estimate.mean <= cost.limit;
+                    spread_over_episodes(samples, constraints.limits[i]), diverged};
+    report.feasible = report.feasible && cost.verdict() != Verdict::kUnknown && cost.estimate.mean <= cost.limit;
     report.costs.push_back(std::move(cost));
   }
   return report;
@@ -113,29 +141,41 @@ Json to_json(const EvaluationReport& report) {
   }
   result["episode_length"] = report.episode_length;
   result["feasible"] = report.feasible;
+  result["verdict"] = verdict_word(report.verdict());
   return result;
 }
 
 namespace {
 
 std::string plus_minus(const Estimate& estimate) {
+  if (!std::isfinite(estimate.mean)) return "unknown";
   return std::isfinite(estimate.se) ? fmt::format("{:.5g} ± {:.2g}", estimate.mean, estimate.se)
-                                    : fmt::format("{:.5g}", estimate.mean);
+                                    : fmt::format("{:.5g} in one episode", estimate.mean);
+}
+
+std::string episodes_text(const EvaluationReport& report) {
+  const std::string length =
+      report.episodes > 0 ? fmt::format(" of {:.5g} steps on average", report.episode_length) : "";
+  const std::string left_out = report.diverged > 0 ? fmt::format("; {} more diverged and {} left out", report.diverged,
+                                                                 report.diverged == 1 ? "is" : "are")
+                                                   : "";
+  return fmt::format("{}{}{}", report.episodes, length, left_out);
 }
 
 }  // namespace
 
 std::string to_text(const EvaluationReport& report) {
   std::string text = fmt::format("return         {}\n", plus_minus(report.return_optimised));
-  if (report.return_paper.mean != report.return_optimised.mean) {
+  if (report.episodes > 0 && report.return_paper.mean != report.return_optimised.mean) {
     text += fmt::format("return, paper  {}\n", plus_minus(report.return_paper));
   }
   for (const CostReport& cost : report.costs) {
-    text += fmt::format("cost {:<9} {}, limit {:.5g}: {}; {:.1f} % of the episodes are over it\n", cost.name,
-                        plus_minus(cost.estimate), cost.limit, verdict_sentence(cost), 100.0 * cost.spread.over);
+    text += fmt::format("cost {:<9} {}, limit {:.5g}: {}", cost.name, plus_minus(cost.estimate), cost.limit,
+                        verdict_sentence(cost));
+    if (report.episodes > 0) text += fmt::format("; {:.1f} % of the episodes are over it", 100.0 * cost.spread.over);
+    text += "\n";
   }
-  text += fmt::format("episodes       {} of {:.5g} steps on average{}\n", report.episodes, report.episode_length,
-                      report.diverged > 0 ? fmt::format("; {} more diverged and are left out", report.diverged) : "");
+  text += fmt::format("episodes       {}\n", episodes_text(report));
   text += fmt::format("verdict        {}\n", overall_sentence(report));
   return text;
 }

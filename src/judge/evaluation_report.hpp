@@ -22,13 +22,20 @@ struct Estimate {
 // Without samples all is NaN. lattice: as in Evaluation.
 Estimate estimate_mean(const std::vector<double>& samples, int lattice = 0);
 
-enum class Verdict { kHolds, kTooClose, kExceeded };  // the limit lies above, inside, below the confidence interval
+enum class Verdict {
+  kHolds,  // the limit lies above, inside, below the confidence interval
+  kTooClose,
+  kExceeded,
+  kUnknown,   // one episode has no interval
+  kDiverged,  // too many episodes did (rollout/divergence.hpp): those that are left do not speak for the policy
+};
 
 struct CostReport {
   std::string name;
   Estimate estimate;
   double limit = 0.0;
-  Spread spread = {};  // over the episodes
+  Spread spread = {};     // over the episodes
+  bool diverged = false;  // too many of them
 
   Verdict verdict() const;
 };
@@ -40,8 +47,13 @@ struct EvaluationReport {
   Estimate return_paper;
   std::vector<CostReport> costs;
   double episode_length = 0.0;
-  bool feasible = false;  // every cost's mean is within its limit
+  bool feasible = false;  // every cost's mean is within its limit, and that can be judged
+
+  int all_episodes() const { return episodes + diverged; }
+  Verdict verdict() const;  // of all limits together
 };
+
+bool too_many_diverged(const EvaluationReport& report);
 
 EvaluationReport summarise(const Evaluation& evaluation, const Constraints& constraints);
 

@@ -85,7 +85,8 @@ Explanation explain(const TrainedPolicy& policy, const EvaluationOptions& option
   } catch (const UserError& error) {
     throw UserError("'{}' does not fit its run: {}", policy.path().string(), error.what());
   }
-  result.history = summarise_log(read_log(policy.run().log()), configuration.settings.radius);
+  result.history = summarise_log(read_log(policy.run().log(), policy.configuration().settings.environments),
+                                 configuration.settings.radius);
   return result;
 }
 

@@ -44,7 +44,7 @@ struct RunHistory {
   std::string last_warning;
   std::optional<double> best_return;  // of a feasible policy
   int best_iteration = 0;
-  double recent_return = 0.0;  // mean of the last five
+  double recent_return = 0.0;  // mean of those of the last five iterations that can be judged; NaN: none
   double return_range = 0.0;   // largest − smallest of the run
 };
 RunHistory summarise_log(const std::vector<LogEntry>& log, const RadiusSettings& radius);

@@ -22,9 +22,12 @@ std::string row(const std::string& label, const Values& values, Format&& format)
   return line + "\n";
 }
 
-std::string gradients_text(const Diagnosis& diagnosis, bool trust_region) {
-  if (diagnosis.gradient.empty())
-    return "There is no gradient on this engine: nothing is said of gradients and critics.\n";
+std::string gradients_text(const Diagnosis& diagnosis, const EvaluationReport& evaluation, bool trust_region) {
+  if (diagnosis.gradient.empty()) {
+    return fmt::format("{}: nothing is said of gradients and critics.\n",
+                       evaluation.episodes == 0 ? "No episode is left to take a gradient from"
+                                                : "There is no gradient on this engine");
+  }
   std::string text = row(fmt::format("gradient, {} episodes", diagnosis.environments), diagnosis.signals,
                          [](const std::string& name) { return name; });
   text += row("  length", diagnosis.gradient, [](const GradientLength& g) { return number(g.norm); });
@@ -76,6 +79,7 @@ std::string history_text(const RunHistory& history) {
 std::string motion_text(const Diagnosis& diagnosis, const EvaluationReport& evaluation) {
   std::string text;
   for (const CostReport& cost : evaluation.costs) {
+    if (evaluation.episodes == 0) break;
     text += fmt::format("{:<{}} 5 % of the episodes below {:.4g}, half below {:.4g}, 5 % above {:.4g}\n",
                         "cost " + cost.name, kLabel, cost.spread.low, cost.spread.median, cost.spread.high);
   }
@@ -230,8 +234,9 @@ Json to_json(const RunHistory& history) {
 
 std::string to_text(const Explanation& explanation, const std::vector<Finding>& findings) {
   const Diagnosis& diagnosis = explanation.diagnosis;
-  return gradients_text(diagnosis, explanation.history.trust_region) + history_text(explanation.history) +
-         motion_text(diagnosis, explanation.evaluation) + "\n" + findings_text(findings);
+  return gradients_text(diagnosis, explanation.evaluation, explanation.history.trust_region) +
+         history_text(explanation.history) + motion_text(diagnosis, explanation.evaluation) + "\n" +
+         findings_text(findings);
 }
 
 Json to_json(const Explanation& explanation, const std::vector<Finding>& findings) {

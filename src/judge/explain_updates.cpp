@@ -10,25 +10,24 @@ namespace cgpo::explain_rules {
 namespace {
 
 // Thresholds; docs/guide/diagnostics.md has the runs behind them.
-constexpr double kManyDiverged = 0.01;  // share of episodes; above it updates are refused
-constexpr double kManyFailed = 0.3;     // share of updates refused or taken back
-constexpr double kUndelivered = 0.3;    // share of the promised change that came
-constexpr double kDelivered = 0.5;      // share that is most of it
-constexpr double kPoorModel = 0.3;      // error one step ahead, in standard deviations of the change
-constexpr int kFewestUpdates = 5;       // to judge promises by
-constexpr double kOften = 0.5;          // share of iterations with the radius at a bound
-constexpr double kFallenBack = 0.3;     // share of the run's range of returns
-constexpr int kFewestIterations = 10;   // of a run that can fall back
+constexpr double kManyFailed = 0.3;    // share of updates refused or taken back
+constexpr double kUndelivered = 0.3;   // share of the promised change that came
+constexpr double kDelivered = 0.5;     // share that is most of it
+constexpr double kPoorModel = 0.3;     // error one step ahead, in standard deviations of the change
+constexpr int kFewestUpdates = 5;      // to judge promises by
+constexpr double kOften = 0.5;         // share of iterations with the radius at a bound
+constexpr double kFallenBack = 0.3;    // share of the run's range of returns
+constexpr int kFewestIterations = 10;  // of a run that can fall back
 
 }  // namespace
 
 void divergence(const Case& c, Findings& found) {
-  const int all = c.evaluation.episodes + c.evaluation.diverged;
-  if (!(c.evaluation.diverged > kManyDiverged * all)) return;
+  const int all = c.evaluation.all_episodes();
+  if (!too_many_diverged(c.evaluation)) return;
   found.add(
       "diverged",
-      fmt::format("{} of {} episodes diverged ({:.1f} %): their states left the finite numbers or the task's bound. An "
-                  "update from a batch with more than 1 % of them is refused.",
+      fmt::format("{} of {} episodes diverged ({:.1f} %): their states left the finite numbers or the task's bound. "
+                  "Nothing can be judged by those that are left, and an update from such a batch is refused.",
                   c.evaluation.diverged, all, percent(static_cast<double>(c.evaluation.diverged) / all)),
       c.all.substeps > 0
           ? fmt::format("smaller physics steps (task.substeps={}){}", 2 * c.all.substeps,
@@ -145,15 +144,15 @@ void radius_bounds(const Case& c, Findings& found) {
 
 void fall_back(const Case& c, Findings& found) {
   if (!c.history.best_return || c.history.iterations < kFewestIterations) return;
-  const double lost = *c.history.best_return - c.history.recent_return;
-  if (!(lost > kFallenBack * c.history.return_range)) return;
-  found.add(
-      "fell-back",
-      fmt::format("The run had a better feasible policy: return {:.4g} at iteration {}, against {:.4g} over the last "
-                  "ones.",
-                  *c.history.best_return, c.history.best_iteration + 1, c.history.recent_return),
-      fmt::format("`{} eval RUN --checkpoint best`, and to go on from it `{} train --init RUN`{}", program_name(),
-                  program_name(), c.settings.radius.retreat == 0.0 ? " with radius.retreat=3" : ""));
+  const double recent = c.history.recent_return;
+  if (*c.history.best_return - recent <= kFallenBack * c.history.return_range) return;
+  found.add("fell-back",
+            fmt::format("The run had a better feasible policy: return {:.4g} at iteration {}, {}.",
+                        *c.history.best_return, c.history.best_iteration + 1,
+                        std::isnan(recent) ? "while in the last ones too many episodes diverged"
+                                           : fmt::format("against {:.4g} over the last ones", recent)),
+            fmt::format("`{} eval RUN --checkpoint best`, and to go on from it `{} train --init RUN`{}", program_name(),
+                        program_name(), c.settings.radius.retreat == 0.0 ? " with radius.retreat=3" : ""));
 }
 
 void warnings(const Case& c, Findings& found) {

@@ -6,19 +6,24 @@
 #include <fmt/format.h>
 #include <limits>
 
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/base/statistics.hpp"
 #include "cgpo/updates/report.hpp"
 
 namespace cgpo {
 namespace {
 
+// NaN if too many episodes diverged: those that are left do not speak for the policy.
+double return_of(const LogEntry& entry) { return too_many_diverged(entry.report) ? kNan : entry.report.return_mean; }
+
 double return_range(std::span<const LogEntry> log) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
   for (const LogEntry& entry : log) {
-    if (!std::isfinite(entry.report.return_mean)) continue;
-    low = std::min(low, entry.report.return_mean);
-    high = std::max(high, entry.report.return_mean);
+    const double value = return_of(entry);
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
   }
   return high >= low ? high - low : 0.0;
 }
@@ -34,7 +39,7 @@ std::optional<double> best_feasible_return(std::span<const LogEntry> log) {
 // Whether the return stays within `tolerance` of the point's over the points that follow it.
 bool stays_near(std::span<const LogEntry> following, double value, double tolerance) {
   return std::all_of(following.begin(), following.end(), [&](const LogEntry& entry) {
-    return std::abs(entry.report.return_mean - value) <= tolerance;  // a NaN is nowhere near
+    return std::abs(return_of(entry) - value) <= tolerance;  // a NaN is nowhere near
   });
 }
 
@@ -55,11 +60,12 @@ std::optional<std::int64_t> first_convergence(std::span<const LogEntry> log, con
   return std::nullopt;
 }
 
-// Whether any cost is above its limit by more than `share` of max(|b|, 1).
+// Whether any cost is above its limit by more than `share` of max(|b|, 1), or not known.
 bool any_above(const IterationReport& report, double share) {
   for (std::size_t i = 0; i < report.costs.size() && i < report.limits.size(); ++i) {
     const double limit = report.limits[i];
     if (!std::isfinite(limit)) continue;  // no limit
+    if (too_many_diverged(report)) return true;
     if (!(report.costs[i] <= limit + share * std::max(std::abs(limit), 1.0))) return true;
   }
   return false;

@@ -41,14 +41,15 @@ struct RunMetrics {
   std::optional<double> violations_whole;
 };
 
-// Feasible: every J_C ≤ b, and the return is finite. Range: largest less smallest finite return of the run. w: the
-// window in iterations, rounded, at least 1.
+// Feasible: every J_C ≤ b, the return is finite, and not too many episodes diverged (rollout/divergence.hpp); if they
+// did, nothing of that iteration is known. Range: largest less smallest known return of the run. w: the window in
+// iterations, rounded, at least 1.
 //   convergence_paper   the first feasible point k with |J_R(j) − J_R(k)| ≤ threshold·range for j = k+1 … k+w, as far
 //                       as the run goes
 //   convergence_strict  the same, with all of these j in the run and J_R(k) ≥ best feasible return − near_best·range
 //   violations_critical #(J_C > b + margin·max(|b|, 1)) / #(J_C > b − radius·max(|b|, 1))
 //   violations_whole    #(J_C > b + margin·max(|b|, 1)) / #updates
-// With several costs an update counts if any of them does. A cost that is not a number counts as over every limit:
+// With several costs an update counts if any of them does. A cost that is not known counts as over every limit:
 // nobody knows that it was within. The paper's own listing accepts the last point of every run, feasible or not; here
 // it must be feasible.
 RunMetrics measure(std::span<const LogEntry> log, const MetricSettings& settings = {});

@@ -10,7 +10,7 @@ const CASES = {
   recover: { sign: '▲', words: 'recover: back below the limit', style: 'triangle' },
   retreat: { sign: '◆', words: 'retreat: the last step was taken back', style: 'rectRot' },
   none: { sign: '✕', words: 'none: no update', style: 'crossRot' },
-  refused: { sign: '✱', words: 'refused: too many episodes diverged', style: 'star' },
+  refused: { sign: '✱', words: 'refused: episodes diverged, or numbers were not finite', style: 'star' },
 };
 const BUCKETS = 350;  // of a curve's points; the eye sees no more in the width of a chart
 
@@ -290,7 +290,7 @@ class CurveBoard {
       const { mean, half } = curves.series[name];
       const value = definition.percent ? formatShare(mean[at]) : formatUncertain(mean[at], half && half[at]);
       const cost = definition.limits && costs.find(c => `cost/${c.name}` === name);
-      const holds = cost && cost.limit !== null && mean[at] !== null ? (mean[at] <= cost.limit ? ', within the limit' : ', over the limit') : '';
+      const holds = cost && cost.limit !== null ? `, ${limitWords(curves, at, mean[at], cost.limit)}` : '';
       return `${key(s)}${several ? `${label} ` : ''}${value}${holds}`;
     }).join(', ');
   }
@@ -312,6 +312,13 @@ class CurveBoard {
     const limits = (definition.limits || []).map(limit => `limit ${formatNumber(limit)}`);
     return `${definition.title} over ${AXES[this.axis]}. ${[...parts, ...limits].join('. ')}.`;
   }
+}
+
+// Of one iteration.
+function limitWords(curves, at, mean, limit) {
+  if (curves.diverged[at]) return `cannot be judged: ${curves.diverged[at]}`;
+  if (mean === null) return 'cannot be judged';
+  return mean <= limit ? 'within the limit' : 'over the limit';
 }
 
 function caseCounts(cases) {

@@ -71,9 +71,9 @@ class LiveFeed {
     for (const cost of at >= 0 ? group.costs : []) {
       const series = curves.series[`cost/${cost.name}`];
       const mean = series ? series.mean[at] : null;
-      const within = cost.limit === null || (mean !== null && mean <= cost.limit);
+      const ruling = cost.limit === null ? 'within the limit' : limitWords(curves, at, mean, cost.limit);
       facts.append(fact(`Cost: ${cost.name}, limit ${cost.limit === null ? 'none' : formatNumber(cost.limit)}`, value(`cost/${cost.name}`) || '–',
-        element('div', { class: `quiet ${within ? 'good' : 'bad'}` }, within ? 'Within the limit in this iteration' : 'Over the limit in this iteration')));
+        element('div', { class: `quiet ${ruling === 'within the limit' ? 'good' : 'bad'}` }, `In this iteration ${ruling}`)));
     }
     facts.append(fact('Training', formatDuration(run.seconds || 0), element('div', { class: 'quiet' }, `${formatNumber(run.steps)} steps`)));
     const words = finished ? `Training has ended after ${run.iterations} of ${run.planned} iterations` : `Training: iteration ${run.iterations} of ${run.planned}`;

@@ -11,13 +11,9 @@ function fact(name, number, ...more) {
   return element('div', {}, element('dt', {}, name), element('dd', {}, element('div', { class: 'number' }, number), ...more));
 }
 
-const VERDICTS = { holds: ['good', '✓'], exceeded: ['bad', '✕'], 'too close to call': ['unsure', '≈'] };
-
-function verdictClass(evaluation) {
-  const verdicts = evaluation.costs.map(cost => cost.verdict);
-  if (evaluation.episodes === 0 || verdicts.includes('exceeded')) return VERDICTS.exceeded;
-  return verdicts.includes('too close to call') ? VERDICTS['too close to call'] : VERDICTS.holds;
-}
+const VERDICTS = {
+  holds: ['good', '✓'], exceeded: ['bad', '✕'], diverged: ['bad', '✕'], 'too close to call': ['unsure', '≈'], 'cannot be judged': ['unsure', '?'],
+};
 
 function verdictCard(run, label) {
   const { evaluation } = run;
@@ -29,10 +25,11 @@ function verdictCard(run, label) {
     return element('article', { class: 'card' }, element('div', { class: 'card-head' }, element('p', { class: 'ruling unsure' }, words), name),
       element('dl', { class: 'facts' }, speed));
   }
-  const [kind, sign] = verdictClass(evaluation);
+  const [kind, sign] = VERDICTS[evaluation.verdict];
+  const [low, high] = evaluation.return.interval;
+  const interval = low === null ? '' : `95 % interval ${formatNumber(low)} to ${formatNumber(high)}`;
   const facts = element('dl', { class: 'facts' },
-    fact('Return', formatUncertain(evaluation.return.mean, evaluation.return.se),
-      element('div', { class: 'quiet' }, `95 % interval ${formatNumber(evaluation.return.interval[0])} to ${formatNumber(evaluation.return.interval[1])}`)));
+    fact('Return', formatUncertain(evaluation.return.mean, evaluation.return.se), element('div', { class: 'quiet' }, interval)));
   for (const cost of evaluation.costs) {
     const [word] = VERDICTS[cost.verdict] || ['unsure'];
     facts.append(fact(`Cost: ${cost.name}, limit ${cost.limit === null ? 'none' : formatNumber(cost.limit)}`, formatUncertain(cost.mean, cost.se),
@@ -59,7 +56,7 @@ function verdictTable(data) {
       const words = evaluation ? `Not evaluated: ${evaluation.problem}` : 'Not evaluated';
       return element('tr', {}, name, element('td', { class: 'unsure', colspan: String(2 + costs.length) }, words), ...speed);
     }
-    const [kind, sign] = verdictClass(evaluation);
+    const [kind, sign] = VERDICTS[evaluation.verdict];
     const cells = costs.map(({ name: wanted }) => {
       const cost = evaluation.costs.find(entry => entry.name === wanted);
       if (!cost) return element('td', {}, '–');

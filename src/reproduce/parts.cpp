@@ -89,7 +89,7 @@ std::shared_ptr<CompareResult> add_comparison(ReproductionPlan& plan, const Repr
 }
 
 std::string training_table(const CompareResult& result) {
-  return comparison_table(result.comparison) + unfinished_runs(result.comparison);
+  return comparison_table(result.comparison) + diverged_runs(result.comparison) + unfinished_runs(result.comparison);
 }
 
 Json json_of(std::span<const double> values) {

@@ -101,7 +101,7 @@ ReproductionReport report_on(const std::vector<SweepRuns>& tasks, const PieceRes
   std::string unfinished;
   for (const SweepRuns& runs : tasks) {
     report.results[runs.task] = results.at(runs.task)["comparison"];
-    unfinished += unfinished_runs(runs.result->comparison);
+    unfinished += diverged_runs(runs.result->comparison) + unfinished_runs(runs.result->comparison);
   }
   report.text = fmt::format(
       "CGPO with one setting changed at a time: mean over the seeds of return and cost in the last fifth of the "

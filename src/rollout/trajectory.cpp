@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/base/statistics.hpp"
 
 namespace cgpo {
@@ -86,18 +87,17 @@ BatchStatistics summarise(const Batch<Real>& batch) {
   BatchStatistics result;
   const int episodes = batch.intact_environments();
   result.diverged = batch.environments - episodes;
-  const double divisor = std::max(episodes, 1);
+  const auto mean_of = [episodes](double sum) { return episodes > 0 ? sum / episodes : kNan; };
   const auto mean = [&](auto value) {
     double sum = 0.0;
     for_each_episode(batch, [&](const auto& block, int lane) { sum += value(block, lane); });
-    return sum / divisor;
+    return mean_of(sum);
   };
   for (int k = 0; k < batch.signals; ++k) {
     const std::vector<double> values = episode_sums(batch, k);
-    result.mean.push_back(std::accumulate(values.begin(), values.end(), 0.0) / divisor);
-    const double error =
-        batch.lattice_starts ? standard_error_of_lattice(values, batch.environments) : standard_error(values);
-    result.standard_error.push_back(values.size() < 2 ? 0.0 : error);
+    result.mean.push_back(mean_of(std::accumulate(values.begin(), values.end(), 0.0)));
+    result.standard_error.push_back(batch.lattice_starts ? standard_error_of_lattice(values, batch.environments)
+                                                         : standard_error(values));
   }
   result.return_paper =
       mean([](const auto& block, int lane) { return block.paper_sums[static_cast<std::size_t>(lane)]; });

@@ -111,7 +111,8 @@ void for_each_episode(const Batch<Real>& batch, Visit visit) {
   }
 }
 
-// J of every signal, with its standard error, over the episodes that did not diverge.
+// J of every signal, with its standard error, over the episodes that did not diverge. What too few of them are left to
+// tell is NaN: every mean if there is none, standard errors if there are fewer than two.
 struct BatchStatistics {
   std::vector<double> mean;  // [1+m]
   std::vector<double> standard_error;

@@ -1,4 +1,5 @@
 // What a checkpoint says of itself, and whether it can be believed.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -119,6 +120,12 @@ Tensors read_checkpoint(const fs::path& path, const Configuration& configuration
 }
 
 int iteration_of(const Tensors& checkpoint) { return std::stoi(checkpoint.metadata.at("iteration")); }
+
+bool is_policy_finite(const Tensors& state) {
+  return std::all_of(state.entries.begin(), state.entries.end(), [](const auto& entry) {
+    return !(entry.first.starts_with("policy.") || entry.first.starts_with("normaliser.")) || is_finite(entry.second);
+  });
+}
 
 void check_finite(const Tensors& checkpoint, std::string_view prefix, const fs::path& path) {
   for (const auto& [name, tensor] : checkpoint.entries) {

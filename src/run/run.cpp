@@ -1,5 +1,6 @@
 #include "cgpo/run/run.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fmt/ranges.h>
@@ -28,6 +29,14 @@ std::size_t bytes_to_write(const Tensors& tensors) {
   std::size_t sum = 1 << 16;
   for (const auto& [name, tensor] : tensors.entries) sum += 2 * tensor.bytes.size() + 1024;
   return sum;
+}
+
+// Versions up to 0.1.0 took policies for the best whose episodes had all diverged. Such a one stands in nobody's way.
+bool still_counts(const Tensors& best, const std::vector<LogEntry>& log) {
+  const auto measured = std::find_if(log.begin(), log.end(), [iteration = iteration_of(best)](const LogEntry& entry) {
+    return entry.report.iteration == iteration;
+  });
+  return measured == log.end() || is_feasible(measured->report);
 }
 
 }  // namespace
@@ -108,7 +117,7 @@ void Run::look_at_lines() {
   const KeptLines kept = find_lines(paths_.log(), done, LineKind::kLog);
   tell(paths_.log(), kept);
   tell(paths_.timing(), find_lines(paths_.timing(), done, LineKind::kTiming));
-  if (kept.last) last_ = from_json(*kept.last);
+  if (kept.last) last_ = from_json(*kept.last, configuration().settings.environments);
 }
 
 void Run::look_at_best() {
@@ -119,7 +128,8 @@ void Run::look_at_best() {
     if (found == best.metadata.end()) {
       throw UserError("'{}' does not say which return it reached", paths_.best().string());
     }
-    best_return_ = std::stod(found->second);
+    const double reached = std::stod(found->second);
+    if (still_counts(best, read_log(paths_.log(), configuration().settings.environments))) best_return_ = reached;
   } catch (const UserError& error) {
     best_is_damaged_ = true;
     notes_.push_back(fmt::format("{}; it is kept beside, and the next feasible policy is the best", error.what()));
@@ -167,6 +177,7 @@ void Run::take_state() {
 
 void Run::keep_if_best(const IterationReport& report) {
   if (!is_feasible(report) || (best_return_ && !(report.return_mean > *best_return_))) return;
+  if (!is_policy_finite(state_)) return;
   best_return_ = report.return_mean;
   // The report measured the policy as it was before the update, and that is what state_ holds.
   Tensors best = state_;

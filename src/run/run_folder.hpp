@@ -131,6 +131,9 @@ Tensors read_checkpoint(const std::filesystem::path& path, const Configuration& 
 // After how many iterations it was written; read_checkpoint has looked at it.
 int iteration_of(const Tensors& checkpoint);
 
+// Whether policy and normaliser are made of numbers: one that is not must not take a good one's place.
+bool is_policy_finite(const Tensors& state);
+
 // Throws UserError, naming the file, if an entry whose name begins so is not finite.
 void check_finite(const Tensors& checkpoint, std::string_view prefix, const std::filesystem::path& path);
 

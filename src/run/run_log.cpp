@@ -1,11 +1,13 @@
 #include "cgpo/run/run_log.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
 #include <utility>
 
 #include "cgpo/base/file.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/run/report_fields.hpp"
 
 namespace cgpo {
@@ -127,6 +129,20 @@ std::optional<int> iteration_of(const Json& line) {
   return static_cast<int>(iteration);
 }
 
+// Up to version 0.1.0 means over no episode, and standard errors over fewer than two, were written as 0. An episode has
+// a step at least, so a mean length of 0 is one over none.
+void forget_what_nobody_knew(IterationReport& report) {
+  const bool none_left = report.diverged > 0 && !(report.episode_length > 0.0);
+  if (none_left) {
+    report.return_mean = report.return_paper = report.episode_length = kNan;
+    std::fill(report.costs.begin(), report.costs.end(), kNan);
+  }
+  if (none_left || report.environments - report.diverged == 1) {
+    report.return_se = kNan;
+    std::fill(report.costs_se.begin(), report.costs_se.end(), kNan);
+  }
+}
+
 }  // namespace
 
 Json to_json(const LogEntry& entry) {
@@ -135,9 +151,11 @@ Json to_json(const LogEntry& entry) {
   return line;
 }
 
-LogEntry from_json(const Json& line) {
+LogEntry from_json(const Json& line, int environments) {
   LogEntry entry;
   for (const ReportField& field : report_fields()) read_field(field, line, entry);
+  entry.report.environments = environments;
+  forget_what_nobody_knew(entry.report);
   return entry;
 }
 
@@ -150,9 +168,9 @@ Json to_json(const TimingEntry& entry) {
   return line;
 }
 
-std::optional<LogEntry> parse_log_line(std::string_view line) {
+std::optional<LogEntry> parse_log_line(std::string_view line, int environments) {
   try {
-    return from_json(parse_json(line));
+    return from_json(parse_json(line), environments);
   } catch (const Json::exception&) {
     return std::nullopt;
   }
@@ -188,11 +206,11 @@ KeptLines find_lines(const std::filesystem::path& path, int iterations, LineKind
   return kept;
 }
 
-std::vector<LogEntry> read_log(const std::filesystem::path& path) {
+std::vector<LogEntry> read_log(const std::filesystem::path& path, int environments) {
   std::vector<LogEntry> entries;
   std::istringstream text(read_if_there(path));
   for (std::string line; std::getline(text, line);) {
-    std::optional<LogEntry> entry = parse_log_line(line);
+    std::optional<LogEntry> entry = parse_log_line(line, environments);
     if (!entry) continue;
     if (entries.empty() || entry->report.iteration > entries.back().report.iteration) {
       entries.push_back(*std::move(entry));

@@ -20,15 +20,17 @@ struct LogEntry {
 
 // What the algorithm does not have is left out. Numbers that are not finite become null when the object is written.
 Json to_json(const LogEntry& entry);
-// Throws Json::exception if it is not such an object.
-LogEntry from_json(const Json& line);
+// Throws Json::exception if it is not such an object. environments: of the run, as its configuration has it; without it
+// a line with several diverged episodes is taken for one with too many. What older versions wrote as 0 because it was
+// not known becomes NaN.
+LogEntry from_json(const Json& line, int environments = 0);
 
 // The entry that a line of the log holds; none, if it is damaged.
-std::optional<LogEntry> parse_log_line(std::string_view line);
+std::optional<LogEntry> parse_log_line(std::string_view line, int environments = 0);
 
 // All entries of a log, in the order of their iterations; lines that are torn, damaged or none of ours are left out, so
 // that iterations may be missing. Of no log, none.
-std::vector<LogEntry> read_log(const std::filesystem::path& path);
+std::vector<LogEntry> read_log(const std::filesystem::path& path, int environments = 0);
 
 // Where the time of an iteration went.
 struct TimingEntry {

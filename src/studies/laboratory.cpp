@@ -61,7 +61,7 @@ std::vector<double> Laboratory::realised_change(std::span<const double> step) {
       }
     }
   }
-  for (double& value : change) value /= std::max(count, 1);
+  for (double& value : change) value = count > 0 ? value / count : kNan;
   return change;
 }
 

@@ -1,11 +1,14 @@
 #include "cgpo/updates/actor_critic.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/gradient/targets.hpp"
+#include "cgpo/rollout/divergence.hpp"
 #include "cgpo/updates/contact_shares.hpp"
 #include "cgpo/updates/spread.hpp"
 
@@ -46,6 +49,7 @@ IterationReport report_of(const ActorCritic<float>& parts, const BatchStatistics
   report.limits = parts.constraints.limits;
   report.episode_length = statistics.episode_length;
   report.diverged = statistics.diverged;
+  report.environments = parts.batch.environments;
   for (std::size_t i = 0; i < report.limits.size(); ++i) {
     const Spread spread = spread_over_episodes(episode_sums(parts.batch, static_cast<int>(i) + 1), report.limits[i]);
     report.costs_low.push_back(spread.low);
@@ -99,12 +103,35 @@ void ActorCritic<Real>::collect_episodes(int iteration) {
   collect(*simulator, actor(), key, /*deterministic=*/false, *context.pool, batch);
 }
 
+// What diverges passes through any number on its way: such observations would scale all others down to nothing.
 template <class Real>
 void ActorCritic<Real>::update_normaliser() {
+  if (refuses_update(batch.environments - batch.intact_environments(), batch.environments)) return;
   const InputScale before = normaliser.scale();
   normaliser.update(batch.moments());
   policy.fold_input_change(parameters, before, normaliser.scale());
   for (Critic<Real>& critic : critics) critic.fold_input_change(before, normaliser.scale());
+}
+
+template <class Real>
+bool ActorCritic<Real>::refuses_batch(IterationReport& report) const {
+  if (!refuses_update(report.diverged, batch.environments)) return false;
+  report.update_case = "refused";
+  report.warning = fmt::format("update refused: {} of {} environments diverged", report.diverged, batch.environments);
+  return true;
+}
+
+template <class Real>
+bool ActorCritic<Real>::policy_is_finite() const {
+  return std::all_of(parameters.begin(), parameters.end(), [](Real value) { return std::isfinite(value); });
+}
+
+template <class Real>
+void ActorCritic<Real>::restore_if_not_finite(std::span<const Real> before, IterationReport& report) {
+  if (policy_is_finite()) return;
+  std::copy(before.begin(), before.end(), parameters.begin());
+  report.update_case = "refused";
+  report.warning = "update refused: the policy that would come of it is not finite";
 }
 
 template <class Real>
@@ -170,7 +197,7 @@ FitReport ActorCritic<Real>::fit_critic(int k, const std::vector<AlignedVector<R
       }
     }
   }
-  if (memory.chosen.empty()) return {};  // every environment diverged
+  if (memory.chosen.empty()) return {kNan, kNan};  // every environment diverged
   const FitSamples<Real> samples{table_, memory.all_targets, memory.chosen};
   critic.rescale_to(samples);
   SlopeLoss<Real>* slope_loss = nullptr;

@@ -43,8 +43,14 @@ struct ActorCritic {
   void warm_up_normaliser();
   // Samples the episodes of an iteration into `batch`.
   void collect_episodes(int iteration);
-  // Merges the batch's observations; the first layers take the change up, so that no network's function moves.
+  // Merges the batch's observations; the first layers take the change up, so that no network's function moves. Not
+  // those of a batch that no update may come from.
   void update_normaliser();
+  // Whether too many environments diverged for an update; then the report says so.
+  bool refuses_batch(IterationReport& report) const;
+  bool policy_is_finite() const;
+  // Puts the policy back if an update has made it anything but finite, and says so in the report.
+  void restore_if_not_finite(std::span<const Real> before, IterationReport& report);
   // TD(λ) targets from the critics as they are, by horizon_rule(), then a fit of each. With slopes the fit minds them
   // too, by the weight critic.sobolev.
   std::vector<FitReport> fit_critics(int iteration, const SlopeSource<Real>& slopes = {});
@@ -76,10 +82,6 @@ struct ActorCritic {
 
 extern template struct ActorCritic<float>;
 extern template struct ActorCritic<double>;
-
-// An update from a batch with a larger share of diverged environments is refused: those that are left look safer than
-// the policy is.
-constexpr double kDivergedShare = 0.01;
 
 // What the batch shows of the policy, before the update.
 IterationReport report_of(const ActorCritic<float>& parts, const BatchStatistics& statistics, int iteration,

@@ -55,7 +55,8 @@ std::optional<ContactShares> sample_contact(const Task& task, const Batch<float>
     for (std::size_t g = 0; g < touched.size(); ++g) result.geoms[g].share += touched[g];
     result.any += std::find(touched.begin(), touched.end(), std::uint8_t{1}) != touched.end() ? 1.0 : 0.0;
   }
-  const double count = std::max(result.states, 1);
+  if (result.states == 0) return std::nullopt;  // every environment diverged
+  const double count = result.states;
   result.any /= count;
   for (ContactShares::Geom& geom : result.geoms) geom.share /= count;
   return result;

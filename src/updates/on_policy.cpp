@@ -49,13 +49,7 @@ IterationReport OnPolicy::collect() {
   return report_of(parts, summarise(parts.batch), iteration_, steps_);
 }
 
-bool OnPolicy::usable(IterationReport& report) const {
-  if (report.diverged <= kDivergedShare * parts.batch.environments) return true;
-  report.update_case = "refused";
-  report.warning =
-      fmt::format("update refused: {} of {} environments diverged", report.diverged, parts.batch.environments);
-  return false;
-}
+bool OnPolicy::usable(IterationReport& report) const { return !parts.refuses_batch(report); }
 
 void OnPolicy::estimate_advantages() {
   const AdvantageOptions options{discount(), settings().critic.lambda, settings().finite_horizon};

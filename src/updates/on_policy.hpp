@@ -87,6 +87,7 @@ class OnPolicyAlgorithm final : public Algorithm {
     if (machine_.usable(report)) {
       machine_.estimate_advantages();
       rule_.update(machine_, report);
+      machine_.parts.restore_if_not_finite(machine_.samples.behaviour(), report);
       machine_.fit_critics(report);
     }
     machine_.finish();

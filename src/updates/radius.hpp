@@ -18,7 +18,7 @@ struct Prediction {
   std::vector<double> margins;       // by how much the step aimed below each limit
 };
 
-// What came of it, with standard errors of the comparison.
+// What came of it, with standard errors of the comparison; 0 where there is none. NaN: too many episodes diverged.
 struct Outcome {
   double return_now = 0.0;
   double return_se = 0.0;
@@ -57,7 +57,7 @@ RadiusTestResult test_radius_one_sided(const Account& account, const Prediction&
                                        const std::vector<double>& limits, const RadiusSettings& settings);
 
 // Whether the outcome is worse than predicted by more than `factor` times the predicted change and beyond what chance
-// explains (three standard errors): the return too low, or a cost too high and above its limit.
+// explains (three standard errors): the return too low, or a cost too high and above its limit; or not a number.
 bool far_off(const Prediction& predicted, const Outcome& outcome, const std::vector<double>& limits, double factor);
 
 class AdaptiveRadius {

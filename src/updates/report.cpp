@@ -2,14 +2,26 @@
 
 #include <cmath>
 
+#include "cgpo/rollout/divergence.hpp"
+
 namespace cgpo {
 
+bool too_many_diverged(const IterationReport& report) {
+  return too_many_diverged(report.diverged, report.environments);
+}
+
 bool is_feasible(const IterationReport& report) {
+  if (too_many_diverged(report)) return false;
   if (!std::isfinite(report.return_mean) || report.costs.size() != report.limits.size()) return false;
   for (std::size_t i = 0; i < report.costs.size(); ++i) {
     if (!(report.costs[i] <= report.limits[i])) return false;
   }
   return true;
+}
+
+const char* limit_sign(const IterationReport& report, std::size_t cost) {
+  if (too_many_diverged(report) || std::isnan(report.costs[cost])) return "?";
+  return report.costs[cost] <= report.limits[cost] ? "<=" : ">";
 }
 
 }  // namespace cgpo

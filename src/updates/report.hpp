@@ -1,6 +1,7 @@
 // What an iteration hands to the training loop: the numbers of its log line.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,7 +29,8 @@ struct WorldReport {
 };
 
 // One iteration in numbers: the line that goes into the log, under these names. J and its standard errors are those of
-// the policy before this iteration's update. What an algorithm does not have stays empty and is left out.
+// the policy before this iteration's update; NaN where too few episodes are left to tell. What an algorithm does not
+// have stays empty and is left out.
 struct IterationReport {
   int iteration = 0;         // counts from 0
   std::int64_t steps = 0;    // environment steps so far, this iteration's included
@@ -44,6 +46,7 @@ struct IterationReport {
   double episode_length = 0.0;
   std::optional<double> contact_share;  // of the steps, as far as sampled, in which a robot touches anything
   int diverged = 0;                     // environments of this iteration
+  int environments = 0;                 // all of them; 0: not known. Not in the log: the configuration has it
   std::string update_case;              // "case" in the log: recover, free, constrained, none, refused
   std::optional<double> radius;         // δ̂ that bounded this iteration's update
   std::optional<double> rho;            // ρ and ζ of the update before this iteration
@@ -65,7 +68,13 @@ struct IterationReport {
   std::string warning;                   // one sentence, empty if all is well
 };
 
-// All costs within their limits, and nothing of it undefined.
+// rollout/divergence.hpp, of an iteration: nothing that it measured can be judged.
+bool too_many_diverged(const IterationReport& report);
+
+// All costs within their limits on average, nothing of it undefined, and not too many episodes diverged.
 bool is_feasible(const IterationReport& report);
+
+// Between a cost and its limit, in a line: <=, > or, if it cannot be judged, ?
+const char* limit_sign(const IterationReport& report, std::size_t cost);
 
 }  // namespace cgpo

@@ -28,13 +28,13 @@ constexpr std::chrono::milliseconds kLongestWait{30000};
 // The entries of a log as it grows, less lines that are none of ours.
 class FollowedLog {
  public:
-  explicit FollowedLog(const fs::path& path) : lines_(path) {}
+  FollowedLog(const fs::path& path, int environments) : lines_(path), environments_(environments) {}
 
   const std::vector<LogEntry>& read() {
     const LineTail::News news = lines_.read();
     if (news.from_the_start) entries_.clear();
     for (const std::string& line : news.lines) {
-      std::optional<LogEntry> entry = parse_log_line(line);  // none: it is damaged
+      std::optional<LogEntry> entry = parse_log_line(line, environments_);  // none: it is damaged
       if (entry && (entries_.empty() || entry->report.iteration > entries_.back().report.iteration)) {
         entries_.push_back(*std::move(entry));
       }
@@ -44,6 +44,7 @@ class FollowedLog {
 
  private:
   LineTail lines_;
+  int environments_;
   std::vector<LogEntry> entries_;
 };
 
@@ -166,7 +167,7 @@ void LiveView::begin(const fs::path& folder, const Configuration& configuration)
   parts_->run = RunPaths{folder};
   parts_->configuration = configuration;
   parts_->configuration.made = task_of(configuration);
-  parts_->log.emplace(parts_->run->log());
+  parts_->log.emplace(parts_->run->log(), configuration.settings.environments);
 }
 
 void LiveView::finish() {

@@ -62,8 +62,10 @@ void add_notes(ReportedRun& run) {
   }
   std::int64_t diverged = 0;
   int undefined = 0;
+  int unjudged = 0;
   for (const LogEntry& entry : run.log) {
     diverged += entry.report.diverged;
+    unjudged += too_many_diverged(entry.report) ? 1 : 0;
     undefined += std::isfinite(entry.report.return_mean) ? 0 : 1;
   }
   if (undefined > 0) {
@@ -73,6 +75,10 @@ void add_notes(ReportedRun& run) {
   if (diverged > 0) {
     run.notes.push_back(fmt::format("{} episode{} diverged and {} left out of all means.", diverged,
                                     diverged == 1 ? "" : "s", diverged == 1 ? "is" : "are"));
+  }
+  if (unjudged > 0) {
+    run.notes.push_back(fmt::format("In {} iteration{} too many episodes diverged for a verdict: {} not feasible.",
+                                    unjudged, unjudged == 1 ? "" : "s", unjudged == 1 ? "it is" : "they are"));
   }
   if (!run.log.empty() && !run.log.back().report.warning.empty()) {
     run.notes.push_back(fmt::format("The last iteration warns: {}.", run.log.back().report.warning));
@@ -274,7 +280,7 @@ ReportedRun read_run(const fs::path& folder, const Consent& consent) {
   ReportedRun run;
   run.paths = find_run(folder);
   run.configuration = read_configuration(run.paths.config(), consent);
-  run.log = read_log(run.paths.log());
+  run.log = read_log(run.paths.log(), run.configuration.settings.environments);
   add_notes(run);
   return run;
 }

@@ -170,6 +170,23 @@ TEST_P(Baseline, DivergedEnvironmentsRefuseTheUpdate) {
   EXPECT_TRUE(std::isfinite(algorithm->iterate().return_mean));
 }
 
+// No episode is left: no number, no update, and what acts keeps every bit, the normaliser's included.
+TEST_P(Baseline, WhollyDivergedBatchesChangeNothing) {
+  ThreadPool pool(1);
+  const auto algorithm = make(baseline_context(pool, GetParam(), make_task(ProbeTask{.diverge_at = -9.0})));
+  const Tensors before = state_of(*algorithm);
+  const IterationReport report = algorithm->iterate();
+  EXPECT_EQ(report.diverged, report.environments);
+  EXPECT_TRUE(std::isnan(report.return_mean) && std::isnan(report.costs[0]) && std::isnan(report.return_se));
+  EXPECT_FALSE(is_feasible(report));
+  EXPECT_EQ(report.update_case, "refused");
+  const Tensors after = state_of(*algorithm);
+  for (const auto& [name, tensor] : before.entries) {
+    if (name == "iteration" || name == "steps") continue;
+    EXPECT_EQ(tensor.bytes, after.entries.at(name).bytes) << name;
+  }
+}
+
 TEST_P(Baseline, TasksWithoutDerivatives) {
   ThreadPool pool(1);
   const AlgorithmContext settings = baseline_context(pool, GetParam(), standard_task("function-floor"));

@@ -182,6 +182,73 @@ TEST(Cgpo, DivergedEnvironmentsRefuseTheUpdate) {
   EXPECT_LT(*next.radius, *report.radius);
 }
 
+TEST(Cgpo, WhollyDivergedBatchesChangeNothingButTheRadius) {
+  ThreadPool pool(1);
+  const auto algorithm = make_cgpo(cgpo_context(pool, make_task(ProbeTask{.diverge_at = -9.0})));
+  const Tensors before = state_of(*algorithm);
+  const IterationReport report = algorithm->iterate();
+  EXPECT_EQ(report.diverged, 24);
+  EXPECT_TRUE(std::isnan(report.return_mean) && std::isnan(report.costs[0]) && std::isnan(report.return_se));
+  EXPECT_FALSE(is_feasible(report));
+  EXPECT_EQ(report.update_case, "refused");
+  EXPECT_TRUE(report.gradient_norms.empty());
+  const Tensors after = state_of(*algorithm);
+  for (const auto& [name, tensor] : before.entries) {
+    if (name != "iteration" && name != "steps" && name != "radius.value") {
+      EXPECT_EQ(tensor.bytes, after.entries.at(name).bytes) << name;
+    }
+  }
+}
+
+// The step before has led to where everything diverges: back to where it began, and a shorter one.
+TEST(Cgpo, StepsIntoDivergenceAreTakenBack) {
+  ThreadPool pool(1);
+  AlgorithmContext settings = cgpo_context(pool, make_task(ProbeTask{.diverge_at = 5.5}));
+  settings.settings.radius.retreat = 3.0;
+  const auto algorithm = make_cgpo(settings);
+  ASSERT_EQ(algorithm->iterate().diverged, 0);
+  Tensors spoilt = state_of(*algorithm);
+  std::vector<float> bias(2);
+  spoilt.get("policy.layer2.bias", std::span(bias));
+  spoilt.put("policy.layer2.bias", std::span<const float>(std::vector<float>{50.0F, 0.0F}));  // forwards, always
+  algorithm->load(spoilt);
+  const IterationReport report = algorithm->iterate();
+  EXPECT_GT(report.diverged, 12);
+  EXPECT_EQ(report.update_case, "retreat");
+  EXPECT_THAT(report.warning, ::testing::HasSubstr("of 24 episodes diverged"));
+  EXPECT_TRUE(std::isnan(report.change_realised[0]));
+  std::vector<float> again(2);
+  state_of(*algorithm).get("policy.layer2.bias", std::span(again));
+  EXPECT_NEAR(again[0], bias[0], 0.1);
+  EXPECT_EQ(algorithm->iterate().diverged, 0);
+}
+
+// There is no standard error: nothing is put down to chance, the report says that it is not known, and it learns.
+TEST(Cgpo, OneEnvironmentTrains) {
+  for (const RadiusTest test : {RadiusTest::kOneSided, RadiusTest::kPaired, RadiusTest::kPaper}) {
+    ThreadPool pool(1);
+    AlgorithmContext settings = cgpo_context(pool);
+    settings.settings.environments = 1;
+    settings.settings.radius.test = test;
+    settings.settings.radius.margin_se = 1.0;
+    const auto algorithm = make_cgpo(settings);
+    const double first = algorithm->iterate().return_mean;
+    IterationReport report;
+    for (int i = 0; i < 20; ++i) {
+      report = algorithm->iterate();
+      EXPECT_NE(report.update_case, "refused") << report.warning;
+      EXPECT_TRUE(std::isnan(report.return_se) && std::isnan(report.costs_se[0]));
+      for (const double se : report.change_se) EXPECT_TRUE(std::isnan(se));
+      EXPECT_TRUE(!report.rho || !std::isnan(*report.rho));
+    }
+    EXPECT_GT(report.return_mean, first);
+    for (const auto& [name, tensor] : state_of(*algorithm).entries) {
+      if (tensor.type != Tensor::Type::kF64) continue;
+      for (const double value : state_of(*algorithm).numbers(name)) EXPECT_TRUE(std::isfinite(value)) << name;
+    }
+  }
+}
+
 TEST(Cgpo, AnInfiniteLimitIsNoConstraint) {
   ThreadPool pool(1);
   AlgorithmContext settings = cgpo_context(pool);

@@ -158,6 +158,38 @@ TEST(Comparison, LimitsThatDifferStandWithEachAlgorithm) {
   EXPECT_THAT(curve_csv(comparison, comparison.algorithms[1]), HasSubstr(",12,-5,-5,-5,inf\n"));
 }
 
+// All episodes of one run diverged, from the first iteration to the last; half of the other's, in its last.
+TEST(Comparison, DivergedRunsAreNotFeasible) {
+  Comparison comparison =
+      comparison_of({{"gone", "a", "best", {run_of(0, 6, 100.0, 5.0)}, {}},
+                     {"late", "b", "best", {run_of(0, 6, 100.0, 5.0), run_of(1, 6, 100.0, 5.0)}, {}}});
+  for (LogEntry& entry : comparison.algorithms[0].runs[0].log) {
+    entry.report.environments = entry.report.diverged = 8;
+    entry.report.return_mean = std::nan("");
+    entry.report.costs = {std::nan(""), std::nan("")};
+  }
+  IterationReport& last = comparison.algorithms[1].runs[0].log.back().report;
+  last.environments = 8;
+  last.diverged = 4;
+  const std::string text = comparison_markdown(comparison);
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("| gone | 1 | diverged | diverged | diverged | 0 of 1 | did not converge | did not "
+                              "converge | 100.0 % | 100.0 % |"),
+                    HasSubstr("| 1 of 2 |"), HasSubstr("5.0 % ± 63.5 % |"),
+                    HasSubstr("- gone, seed 0: in 10 of 10 iterations, in the last one 8 of 8 episodes diverged"),
+                    HasSubstr("- late, seed 0: in 1 of 10 iterations, in the last one 4 of 8 episodes diverged")));
+  EXPECT_THAT(comparison_markdown(three()), Not(HasSubstr("diverged")));
+  const Json json = Json::parse(comparison_json(comparison).dump());
+  EXPECT_EQ(json["algorithms"][0]["runs"][0]["feasible"], false);
+  EXPECT_EQ(json["algorithms"][0]["runs"][0]["diverged"], 8);
+  EXPECT_EQ(json["algorithms"][0]["violations_whole"]["mean"], 1.0);
+  EXPECT_EQ(json["algorithms"][1]["runs"][0]["feasible"], false);
+  EXPECT_EQ(json["algorithms"][1]["runs"][1]["feasible"], true);
+  // A seed without a number is missing in the mean, and that is said.
+  comparison.algorithms[1].runs[0].log.back().report.return_mean = std::nan("");
+  EXPECT_THAT(comparison_table(comparison), HasSubstr("| late | 2 | 100 (1 of 2 runs) |"));
+}
+
 TEST(Comparison, CurveLeavesOutValuesThatAreNotNumbers) {
   Comparison comparison = three();
   comparison.algorithms[0].runs[0].log[1].report.return_mean = std::nan("");

@@ -23,6 +23,18 @@ TEST(Charts, AreThoseOfThePage) {
                                       "kl one log", "contact one percent", "diverged one onlyIfAny"}));
 }
 
+// In words, of whichever seed it was.
+TEST(Charts, CurvesSayWhichLinesCannotBeJudged) {
+  std::vector<std::vector<LogEntry>> logs(2, std::vector<LogEntry>(3));
+  for (auto& log : logs) {
+    for (LogEntry& entry : log) entry.report.environments = 8;
+  }
+  logs[0][0].report.diverged = 1;
+  logs[1][2].report.diverged = 5;
+  EXPECT_EQ(curves_json(logs, {}).at("diverged"), Json({"", "", "5 of 8 episodes diverged"}));
+  EXPECT_EQ(curves_json(logs, {}, 2).at("diverged"), Json::array({"5 of 8 episodes diverged"}));
+}
+
 TEST(Charts, CurvesHaveTheirNames) {
   LogEntry entry;
   IterationReport& report = entry.report;

@@ -8,7 +8,9 @@
 namespace cgpo {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Evaluation with_costs(const std::vector<double>& costs) {
   Evaluation evaluation;
@@ -62,7 +64,48 @@ TEST(EvaluationReport, NothingLeftIsNoNumberAndNotFeasible) {
   const Json json = Json::parse(to_json(report).dump());
   EXPECT_TRUE(json.at("return").at("mean").is_null());
   EXPECT_TRUE(json.at("costs").at(0).at("violation_rate").is_null());
-  EXPECT_THAT(to_text(report), HasSubstr("every episode diverged"));
+  EXPECT_EQ(json.at("verdict"), "diverged");
+  EXPECT_EQ(json.at("costs").at(0).at("verdict"), "diverged");
+  EXPECT_THAT(to_text(report), AllOf(HasSubstr("not feasible: 7 of 7 episodes diverged"), Not(HasSubstr("nan"))));
+}
+
+// Far below the limit, and certain, of those that are left.
+TEST(EvaluationReport, TooManyDivergedAreNeverFeasible) {
+  Evaluation evaluation = with_costs(std::vector<double>(99, 1.0));
+  evaluation.diverged = 1;
+  EXPECT_TRUE(summarise(evaluation, kLimitOfThree).feasible);
+  EXPECT_EQ(overall_sentence(summarise(evaluation, kLimitOfThree)), "feasible, with 95 % confidence");
+  evaluation.diverged = 2;
+  const EvaluationReport report = summarise(evaluation, kLimitOfThree);
+  EXPECT_FALSE(report.feasible);
+  EXPECT_EQ(report.verdict(), Verdict::kDiverged);
+  EXPECT_EQ(report.costs[0].verdict(), Verdict::kDiverged);
+  EXPECT_EQ(overall_sentence(report), "not feasible: 2 of 101 episodes diverged, more than 1 %");
+  EXPECT_THAT(to_text(report), Not(HasSubstr("holds")));
+  // Nor without any constraint.
+  evaluation.costs.clear();
+  EXPECT_FALSE(summarise(evaluation, {}).feasible);
+  EXPECT_THAT(overall_sentence(summarise(evaluation, {})), HasSubstr("not feasible: 2 of 101"));
+
+  Evaluation few = with_costs({1.0, 1.1, 0.9});
+  few.diverged = 1;
+  EXPECT_TRUE(summarise(few, kLimitOfThree).feasible);
+  few.diverged = 2;
+  EXPECT_EQ(overall_sentence(summarise(few, kLimitOfThree)), "not feasible: 2 of 5 episodes diverged, more than one");
+}
+
+TEST(EvaluationReport, OneEpisodeHasNoStandardErrorAndNoVerdict) {
+  const EvaluationReport report = summarise(with_costs({1.0}), kLimitOfThree);
+  EXPECT_FALSE(report.feasible);
+  EXPECT_EQ(report.verdict(), Verdict::kUnknown);
+  EXPECT_EQ(overall_sentence(report), "cannot be judged: one episode has no standard error");
+  EXPECT_THAT(to_text(report), Not(HasSubstr("±")));
+  const Json json = Json::parse(to_json(report).dump());
+  EXPECT_EQ(json.at("costs").at(0).at("verdict"), "cannot be judged");
+  EXPECT_TRUE(json.at("return").at("se").is_null());
+  // Of limits that there are not, one episode says enough.
+  const Constraints unlimited = {{0}, {"height"}, {std::numeric_limits<double>::infinity()}};
+  EXPECT_TRUE(summarise(with_costs({4.0}), unlimited).feasible);
 }
 
 }  // namespace

@@ -83,6 +83,8 @@ TEST(Explain, Divergence) {
   Explanation all = healthy();
   all.evaluation.diverged = 41;
   EXPECT_THAT(causes(all), IsEmpty());  // 1 % of all
+  all.evaluation.diverged = 42;
+  EXPECT_THAT(causes(all), ::testing::ElementsAre("diverged"));
   all.evaluation.diverged = 600;
   const Finding finding = only(all);
   EXPECT_EQ(finding.cause, "diverged");
@@ -335,11 +337,31 @@ TEST(Explain, ABetterPolicyBefore) {
   EXPECT_EQ(only(all).cause, "fell-back");
   EXPECT_THAT(only(all).text, AllOf(HasSubstr("365 at iteration 81"), HasSubstr("100")));
   EXPECT_THAT(only(all).advice, HasSubstr("--checkpoint best"));
+  all.history.recent_return = kNan;
+  EXPECT_THAT(only(all).text, AllOf(HasSubstr("365 at iteration 81"), HasSubstr("too many episodes diverged")));
   all.history.iterations = 4;  // too young to tell
   EXPECT_THAT(causes(all), IsEmpty());
   all.history.iterations = 150;
   all.history.best_return.reset();  // none was feasible
   EXPECT_THAT(causes(all), IsEmpty());
+}
+
+// Iterations with too many diverged episodes are neither the best nor part of the range.
+TEST(Explain, HistoryLeavesOutWhatCannotBeJudged) {
+  std::vector<LogEntry> log(6);
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    log[i].report.return_mean = 10.0 * static_cast<double>(i);
+    log[i].report.environments = 8;
+  }
+  EXPECT_EQ(summarise_log(log, {}).best_return, 50.0);
+  log[5].report.diverged = 2;
+  const RunHistory history = summarise_log(log, {});
+  EXPECT_EQ(history.best_return, 40.0);
+  EXPECT_EQ(history.return_range, 40.0);
+  EXPECT_DOUBLE_EQ(history.recent_return, 25.0);  // of 10, 20, 30, 40
+  for (LogEntry& entry : log) entry.report.diverged = 8;
+  EXPECT_TRUE(std::isnan(summarise_log(log, {}).recent_return));
+  EXPECT_FALSE(summarise_log(log, {}).best_return.has_value());
 }
 
 TEST(Explain, WarningsOfTheLog) {

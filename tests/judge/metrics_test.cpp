@@ -124,6 +124,29 @@ TEST(Violations, NotANumberIsAViolation) {
   EXPECT_DOUBLE_EQ(*measure(curve(all(2, 0.0), {kNan, 1}, 200.0)).violations_whole, 0.5);
 }
 
+// An iteration with too many diverged episodes: no point of convergence, nothing near it, over its limit.
+TEST(Metrics, NothingIsKnownWhereTooManyEpisodesDiverged) {
+  auto log = curve({5, 5, 5, 5}, {1, 1, 1, 1}, 200.0);
+  for (LogEntry& entry : log) entry.report.environments = 8;
+  EXPECT_EQ(measure(log).convergence_paper, 100);
+  log[1].report.diverged = 1;
+  EXPECT_EQ(measure(log).violations_whole, 0.0);
+  log[1].report.diverged = 2;
+  EXPECT_EQ(measure(log).convergence_paper, 300);
+  EXPECT_EQ(measure(log).convergence_strict, 300);
+  EXPECT_EQ(measure(log).violations_whole, 0.25);
+  EXPECT_EQ(measure(log).violations_critical, 1.0);
+  // Nor does what is left count for the range of returns: 95 is far from 100 if that range is 10.
+  auto wide = curve({-900, 90, 95, 100, 100}, {1, 1, 1, 1, 1}, 200.0);
+  for (LogEntry& entry : wide) entry.report.environments = 8;
+  EXPECT_EQ(measure(wide).convergence_paper, 200);
+  wide[0].report.diverged = 8;
+  EXPECT_EQ(measure(wide).convergence_paper, 400);
+  for (LogEntry& entry : log) entry.report.diverged = 8;
+  EXPECT_EQ(measure(log).convergence_paper, std::nullopt);
+  EXPECT_EQ(measure(log).violations_whole, 1.0);
+}
+
 TEST(Violations, WithoutALimitThereAreNone) {
   const RunMetrics metrics = measure(curve(all(3, 0.0), {1, 2, 3}, kInfinity));
   EXPECT_EQ(metrics.violations_whole, std::nullopt);

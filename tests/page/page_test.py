@@ -243,6 +243,29 @@ class HardCases(PageTest):
         self.assertEqual([y for _, y in self.points('return')][1], None)
         self.assertIn('not a number', self.js("document.querySelector('#notes').innerText"))
 
+    def test_a_cost_below_its_limit_that_nothing_speaks_for(self):
+        name = self.copy('diverged')
+        log = read_log(name)
+        words = "document.querySelector('#curves').innerText"
+        cgpo('report', name, '--episodes', '8')
+        self.open('diverged/report.html')
+        self.assertIn('within the limit', self.js(words))
+        log[2]['diverged'] = 5
+        write_log(name, log)
+        cgpo('report', name, '--episodes', '8')
+        self.open('diverged/report.html')
+        self.assertIn('cannot be judged: 5 of', self.js(words))
+        self.assertNotIn('within the limit', self.js(words))
+        self.assertIn('In 1 iteration too many episodes diverged', self.js("document.querySelector('#notes').innerText"))
+
+    def test_policies_that_diverge(self):
+        train('halfcheetah', 'gone', 1, sets=['task.dt=1', 'environments=8'])
+        cgpo('report', 'gone', '--episodes', '8', '--threads', '1')
+        self.open('gone/report.html')
+        ruling = "document.querySelector('#verdict .ruling')"
+        self.assertIn('Not feasible: 8 of 8 episodes diverged', self.js(f'{ruling}.textContent'))
+        self.assertIn('bad', self.js(f'{ruling}.className'))
+
     def test_a_single_iteration(self):
         name = self.copy('single')
         write_log(name, read_log(name)[:1])

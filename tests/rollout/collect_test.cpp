@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cgpo/graph/evaluate.hpp"
+#include "cgpo/rollout/divergence.hpp"
 
 #include "probe_task.hpp"
 
@@ -115,6 +116,56 @@ TEST(Collect, ThreadsAndBlocksDoNotMatter) {
       EXPECT_TRUE(i < 6 || sum_of(whole, k, i) == sum_of(late, k, i - 6));
     }
   }
+}
+
+// Of the episodes that are left: no mean of none, no standard error of fewer than two.
+TEST(Collect, StatisticsOfTooFewEpisodesAreNoNumbers) {
+  Rollouts<double> setup(ProbeTask{});
+  const BatchStatistics one = summarise(setup.run(1, 16, 1));
+  EXPECT_TRUE(std::isfinite(one.mean[0]));
+  for (const double error : one.standard_error) EXPECT_TRUE(std::isnan(error));
+
+  Batch<double> batch = setup.run(2, 16, 1);
+  const double second = batch.blocks[0].sums[1];
+  EXPECT_TRUE(std::isfinite(summarise(batch).standard_error[2]));
+  batch.blocks[0].diverged[0] = 1;
+  EXPECT_EQ(summarise(batch).mean[0], second);
+  EXPECT_TRUE(std::isnan(summarise(batch).standard_error[0]));
+  batch.blocks[0].diverged[1] = 1;
+  const BatchStatistics none = summarise(batch);
+  EXPECT_EQ(none.diverged, 2);
+  for (const auto& values : {none.mean, none.standard_error, {none.return_paper, none.episode_length}}) {
+    for (const double value : values) EXPECT_TRUE(std::isnan(value));
+  }
+}
+
+// 1 %, or one of fewer than a hundred; never all.
+TEST(Divergence, TooManyForAVerdict) {
+  EXPECT_FALSE(too_many_diverged(0, 0));
+  EXPECT_FALSE(too_many_diverged(0, 1));
+  EXPECT_TRUE(too_many_diverged(1, 1));
+  EXPECT_FALSE(too_many_diverged(1, 2));
+  EXPECT_TRUE(too_many_diverged(2, 2));
+  EXPECT_FALSE(too_many_diverged(1, 99));
+  EXPECT_TRUE(too_many_diverged(2, 99));
+  EXPECT_FALSE(too_many_diverged(1, 100));
+  EXPECT_TRUE(too_many_diverged(2, 199));
+  EXPECT_FALSE(too_many_diverged(2, 200));
+  EXPECT_FALSE(too_many_diverged(40, 4096));
+  EXPECT_TRUE(too_many_diverged(41, 4096));
+  EXPECT_FALSE(too_many_diverged(30'000'000, 3'000'000'000));
+  EXPECT_TRUE(too_many_diverged(30'000'001, 3'000'000'000));
+  // Of how many is not known: as if they were few.
+  EXPECT_FALSE(too_many_diverged(1, 0));
+  EXPECT_TRUE(too_many_diverged(2, 0));
+}
+
+TEST(Divergence, TooManyForAnUpdate) {
+  EXPECT_FALSE(refuses_update(0, 8));
+  EXPECT_TRUE(refuses_update(1, 8));
+  EXPECT_TRUE(refuses_update(1, 99));
+  EXPECT_FALSE(refuses_update(1, 100));
+  EXPECT_TRUE(refuses_update(2, 100));
 }
 
 // An environment that diverges is frozen, flagged and left out; the others keep every bit.

@@ -18,6 +18,10 @@ class FakeAlgorithm final : public Algorithm {
  public:
   explicit FakeAlgorithm(std::vector<Measured> script) : script_(std::move(script)) {}
 
+  // Of 8 environments, in each iteration; those that are not named: none.
+  std::vector<int> diverged;
+  // The policy's after the first iteration; empty: it has none.
+  std::vector<float> weights;
   // Called at the end of every iteration with its number.
   std::function<void(int)> after_iteration = [](int) {};
 
@@ -31,6 +35,9 @@ class FakeAlgorithm final : public Algorithm {
     report.costs_se = {0.0};
     report.limits = {8.0};
     report.radius = state_;
+    report.environments = 8;
+    if (static_cast<std::size_t>(iteration_) < diverged.size())
+      report.diverged = diverged[static_cast<std::size_t>(iteration_)];
     state_ = 3.9 * state_ * (1.0 - state_);  // chaotic: a state that was lost or repeated shows at once
     after_iteration(iteration_++);
     return report;
@@ -38,6 +45,7 @@ class FakeAlgorithm final : public Algorithm {
   int iteration() const override { return iteration_; }
   void save(Tensors& tensors) const override {
     tensors.put("state", state_);
+    if (iteration_ > 0 && !weights.empty()) tensors.put("policy.weight", std::span<const float>(weights));
     tensors.put("iteration", std::int64_t{iteration_});
   }
   void load(const Tensors& tensors) override {

@@ -113,6 +113,30 @@ TEST(RunLog, ReadsOldLines) {
   EXPECT_FALSE(entry.report.contact_share.has_value());
 }
 
+// What version 0.1.0 wrote when every episode diverged, and with one environment.
+TEST(RunLog, ZerosThatOlderVersionsWroteForWhatNobodyKnew) {
+  const Json line =
+      Json::parse(R"({"iteration":0,"steps":40,"seconds":0.5,"return":0.0,"return_se":0.0,"return_paper":0.0,)"
+                  R"("costs":[0.0],"costs_se":[0.0],"limits":[400.0],"episode_length":0.0,"diverged":8,)"
+                  R"("case":"refused"})");
+  for (const int environments : {0, 8}) {
+    const IterationReport report = from_json(line, environments).report;
+    EXPECT_EQ(report.environments, environments);
+    EXPECT_FALSE(is_feasible(report));
+    for (const double value : {report.return_mean, report.return_se, report.return_paper, report.costs[0],
+                               report.costs_se[0], report.episode_length}) {
+      EXPECT_TRUE(std::isnan(value));
+    }
+  }
+  Json single = line;
+  single["episode_length"] = 5.0;
+  single["diverged"] = 0;
+  EXPECT_EQ(from_json(single, 1).report.return_mean, 0.0);
+  EXPECT_TRUE(std::isnan(from_json(single, 1).report.return_se));
+  EXPECT_TRUE(std::isnan(from_json(single, 1).report.costs_se[0]));
+  EXPECT_EQ(from_json(single, 2).report.return_se, 0.0);
+}
+
 TEST(RunLog, ReadsAllWholeLines) {
   const ScratchFolder folder;
   EXPECT_TRUE(read_log(folder / "none.jsonl").empty());

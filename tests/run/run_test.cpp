@@ -241,6 +241,82 @@ TEST_F(RunTest, WarmStartTakesTheBestPolicy) {
   EXPECT_THROW(start_from(algorithm, student), UserError);
 }
 
+// The script's best, but too many episodes diverged, or the policy is not made of numbers: it replaces nothing.
+TEST_F(RunTest, BestIsNeverReplacedByWhatCannotBeJudged) {
+  const auto best_return = [&](const std::string& name, const auto& spoil) {
+    auto algorithm = std::make_unique<FakeAlgorithm>(std::vector<Measured>{{1.0, 7.0}, {50.0, 1.0}});
+    spoil(*algorithm);
+    RunParts parts = make_parts(name, 2, FolderMode::kNew);
+    parts.algorithm = std::move(algorithm);
+    cgpo::Run::start(std::move(parts)).train();
+    return read_tensors(RunPaths{scratch_ / name}.best()).metadata.at("return");
+  };
+  EXPECT_EQ(best_return("sound", [](FakeAlgorithm&) {}), "50");
+  EXPECT_EQ(best_return("few", [](FakeAlgorithm& fake) { fake.diverged = {0, 1}; }), "50");
+  EXPECT_EQ(best_return("diverged", [](FakeAlgorithm& fake) { fake.diverged = {0, 2}; }), "1");
+  EXPECT_EQ(best_return("weights", [](FakeAlgorithm& fake) { fake.weights = {0.5F, NAN}; }), "1");
+  EXPECT_EQ(best_return("infinite", [](FakeAlgorithm& fake) { fake.weights = {0.5F, INFINITY}; }), "1");
+}
+
+// As version 0.1.0 left it: a policy whose episodes had all diverged, with a return of 0, above all that follow.
+TEST_F(RunTest, BestOfAnOlderVersionThatDivergedIsReplaced) {
+  train("run", 8, false, 3);
+  const RunPaths paths{scratch_ / "run"};
+  Tensors best = read_tensors(paths.best());
+  ASSERT_EQ(best.integer("iteration"), 1);
+  best.metadata["return"] = "1000";
+  write_tensors(paths.best(), best);
+  std::string log = read_file(paths.log());
+  const std::size_t second = log.find('\n') + 1;
+  const std::string zero = "\"diverged\":0";
+  const auto environments = std::to_string(configuration(8).settings.environments);
+  log.replace(log.find(zero, second), zero.size(), "\"diverged\":" + environments);
+  write_file_atomically(paths.log(), log);
+  train("run", 8, true);
+  EXPECT_EQ(read_tensors(paths.best()).metadata.at("return"), "2");
+}
+
+TEST_F(RunTest, CheckpointsWhosePolicyIsNotFiniteAreRefused) {
+  train("run", 8, false, 3);
+  const RunPaths paths{scratch_ / "run"};
+  Tensors checkpoint = read_tensors(paths.checkpoint());
+  checkpoint.put("policy.weight", std::span<const float>(std::vector<float>{1.0F, NAN}));
+  write_tensors(paths.checkpoint(), checkpoint);
+  const auto message = [&](const auto& act) -> std::string {
+    try {
+      act();
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  using ::testing::AllOf;
+  using ::testing::HasSubstr;
+  EXPECT_THAT(message([&] { train("run", 8, true); }),
+              AllOf(HasSubstr("checkpoint.safetensors"), HasSubstr("policy.weight"), HasSubstr("not finite")));
+  fs::remove(paths.best());
+  Configuration student = configuration(8);
+  student.init = paths.folder.string();
+  FakeAlgorithm algorithm(kScript);
+  EXPECT_THAT(message([&] { start_from(algorithm, student); }), HasSubstr("policy.weight"));
+}
+
+TEST(Feasible, NeverIfTooManyEpisodesDiverged) {
+  IterationReport report;
+  report.costs = {1.0};
+  report.limits = {2.0};
+  report.environments = 256;
+  report.diverged = 2;
+  EXPECT_TRUE(is_feasible(report));
+  EXPECT_STREQ(limit_sign(report, 0), "<=");
+  report.diverged = 3;
+  EXPECT_FALSE(is_feasible(report));
+  EXPECT_STREQ(limit_sign(report, 0), "?");
+  report.costs[0] = 3.0;
+  report.diverged = 0;
+  EXPECT_STREQ(limit_sign(report, 0), ">");
+}
+
 TEST(Feasible, NeedsEveryCostWithinItsLimit) {
   IterationReport report;
   report.costs = {1.0, 2.0};

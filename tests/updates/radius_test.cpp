@@ -27,6 +27,23 @@ TEST(RadiusTest, TheTightestCostDecidesAndUnlimitedOnesDoNotCount) {
   EXPECT_EQ(test_radius(predicted(0.0, 1.0, {1.0}), 1.0, {2.0}, {kInf}).zeta, kInf);
 }
 
+// Where too many episodes diverged nobody knows what came: the step is taken back, and the radius shrinks.
+TEST(RadiusTest, WhatIsNotKnownIsFarOff) {
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  const Prediction prediction{10.0, 12.0, {5.0}, {6.0}, {2.0}};
+  EXPECT_FALSE(far_off(prediction, {12.0, 0.1, {6.0}, {0.1}}, {8.0}, 3.0));
+  EXPECT_TRUE(far_off(prediction, {unknown, 0.1, {6.0}, {0.1}}, {8.0}, 3.0));
+  EXPECT_TRUE(far_off(prediction, {12.0, 0.1, {unknown}, {0.1}}, {8.0}, 3.0));
+  EXPECT_FALSE(far_off(prediction, {12.0, 0.1, {unknown}, {0.1}}, {kInf}, 3.0));
+  AdaptiveRadius radius({.initial = 1.0, .lower = 0.01, .upper = 10.0, .test = RadiusTest::kOneSided, .retreat = 3.0});
+  radius.expect(prediction);
+  EXPECT_TRUE(radius.retreats({unknown, 0.1, {unknown}, {0.1}}, {8.0}));
+  EXPECT_EQ(radius.value(), 0.25);
+  radius.expect(prediction);
+  radius.observe({unknown, 0.1, {unknown}, {0.1}}, {8.0});
+  EXPECT_LT(radius.value(), 0.25);
+}
+
 TEST(RadiusTest, NothingPromisedAndNothingCameIsFine) {
   EXPECT_EQ(test_radius(predicted(5.0, 5.0, {8.0}), 5.0, {8.0}, {8.0}).rho, 1.0);
   EXPECT_EQ(test_radius(predicted(5.0, 5.0, {8.0}), 5.0, {8.0}, {8.0}).zeta, 1.0);
