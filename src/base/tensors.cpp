@@ -2,18 +2,16 @@
 
 #include <bit>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
+#include "cgpo/base/json.hpp"
 
 namespace cgpo {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "checkpoints are little endian");
-
-using Json = nlohmann::ordered_json;
 
 struct TypeName {
   Tensor::Type type;
@@ -112,24 +110,22 @@ void write_tensors(const std::filesystem::path& path, const Tensors& tensors) {
   write_file_atomically(path, file);
 }
 
-Tensors read_tensors(const std::filesystem::path& path) {
-  const std::string file = read_file(path);
-  const auto broken = [&](const char* what) {
-    return UserError("'{}' is not a usable checkpoint: {}", path.string(), what);
-  };
+Tensors read_tensors(const std::filesystem::path& path) { return parse_tensors(read_file(path), path.string()); }
+
+Tensors parse_tensors(std::string_view file, const std::string& name) {
+  const auto broken = [&](const char* what) { return UserError("'{}' is not a usable checkpoint: {}", name, what); };
   std::uint64_t length = 0;
   if (file.size() < sizeof(length)) throw broken("it is shorter than its header");
   std::memcpy(&length, file.data(), sizeof(length));
   if (length > file.size() - sizeof(length)) throw broken("it is truncated, or not a safetensors file");
   const std::size_t data = sizeof(length) + length;
-  const Json header = Json::parse(file.begin() + sizeof(length), file.begin() + static_cast<std::ptrdiff_t>(data),
-                                  nullptr, /*allow_exceptions=*/false);
+  const Json header = parse_json(file.substr(sizeof(length), length));
   if (!header.is_object()) throw broken("its header is not JSON");
 
   Tensors tensors;
   try {
-    for (const auto& [name, entry] : header.items()) {
-      if (name == "__metadata__") {
+    for (const auto& [key, entry] : header.items()) {
+      if (key == "__metadata__") {
         tensors.metadata = entry.get<std::map<std::string, std::string>>();
         continue;
       }
@@ -150,7 +146,7 @@ Tensors read_tensors(const std::filesystem::path& path) {
       if (end > file.size() - data) throw broken("it is truncated");
       tensor.bytes.resize(end - begin);
       if (begin != end) std::memcpy(tensor.bytes.data(), file.data() + data + begin, end - begin);
-      tensors.entries[name] = std::move(tensor);
+      tensors.entries[key] = std::move(tensor);
     }
   } catch (const Json::exception&) {
     throw broken("its header does not describe tensors");

@@ -47,5 +47,7 @@ void write_tensors(const std::filesystem::path& path, const Tensors& tensors);
 
 // Throws UserError, naming the file, if it is missing, truncated or not in this layout.
 Tensors read_tensors(const std::filesystem::path& path);
+// The same of the bytes of a file.
+Tensors parse_tensors(std::string_view file, const std::string& name);
 
 }  // namespace cgpo

@@ -143,13 +143,12 @@ void LineFile::append(const Json& line) {
 
 KeptLines find_lines(const std::filesystem::path& path, int iterations) {
   const std::string text = read_file(path);
-  const auto at = [&](std::size_t position) { return text.begin() + static_cast<std::ptrdiff_t>(position); };
   KeptLines kept;
   while (kept.count < iterations) {
     const std::size_t newline = text.find('\n', kept.bytes);
     if (newline == std::string::npos) break;  // what follows is nothing, or a line without its end
-    Json line = Json::parse(at(kept.bytes), at(newline), nullptr, /*allow_exceptions=*/false);
-    if (!line.is_object() || line.value("iteration", -1) != kept.count) break;
+    Json line = parse_json(std::string_view(text).substr(kept.bytes, newline - kept.bytes));
+    if (!line.is_object() || line.value("iteration", Json()) != Json(kept.count)) break;
     kept.last = std::move(line);
     ++kept.count;
     kept.bytes = newline + 1;
@@ -163,7 +162,7 @@ std::vector<LogEntry> read_log(const std::filesystem::path& path) {
   std::istringstream text(read_file(path));
   for (std::string line; std::getline(text, line);) {
     try {
-      entries.push_back(from_json(Json::parse(line)));
+      entries.push_back(from_json(parse_json(line)));
     } catch (const Json::exception&) {
       break;
     }
