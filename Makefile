@@ -1,6 +1,7 @@
 # Everything a newcomer needs: `make demo` and `make test`. Each target does all that it depends on. The builds are those of
 # CMakePresets.json.
-.PHONY: setup setup-test build all demo test test-fast test-sanitize test-threads test-portable bench format format-check lint clean
+.PHONY: setup setup-test build all demo test test-fast test-sanitize test-threads test-portable test-fuzz fuzz bench format format-check
+.PHONY: lint clean
 JOBS ?= $(shell nproc)
 
 # What building and the page need; setup-test adds what tests, pictures and lint need.
@@ -27,8 +28,9 @@ demo: build
 	@scripts/demo.sh build/bin/cgpo
 
 # The optimised build runs every test; the sanitizer build, made with the other compiler, all but the slow ones; the
-# portable one is built once and tried; the thread sanitizer watches a training that is looked at.
-test: format-check test-fast test-sanitize test-threads test-portable
+# portable one is built once and tried; the thread sanitizer watches a training that is looked at; every fuzz target reads
+# a fixed number of inputs.
+test: format-check test-fast test-sanitize test-threads test-portable test-fuzz
 
 test-fast: all
 	@ctest --preset release -j $(JOBS)
@@ -45,6 +47,16 @@ test-threads: setup-test build-threads/build.ninja
 test-portable: setup-test build-portable/build.ninja
 	@cmake --build --preset portable -j $(JOBS)
 	@ctest --preset portable -j $(JOBS)
+
+test-fuzz: setup-test build-fuzz/build.ninja
+	@cmake --build --preset fuzz -j $(JOBS)
+	@ctest --preset fuzz -j $(JOBS)
+
+# Every fuzz target for so many seconds: make fuzz SECONDS=600 TARGET="tensors log". Inputs that it finds stay below build-fuzz.
+SECONDS ?= 60
+fuzz: setup-test build-fuzz/build.ninja
+	@cmake --build --preset fuzz -j $(JOBS)
+	@tests/campaign/fuzz/run.py --build build-fuzz --each $(SECONDS) --jobs $(JOBS) $(TARGET)
 
 bench: all
 	@scripts/bench.sh build

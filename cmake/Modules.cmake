@@ -23,6 +23,17 @@ if(CGPO_SANITIZE)
   target_link_options(cgpo_options INTERFACE -fsanitize=${sanitizers})
 endif()
 
+# The folders whose readers are fuzzed: the fuzzer watches what they do, and sanitizers what they must not. The others are
+# linked, and compiled as fast as can be.
+set(CGPO_WATCHED base config graph kernel physics run subproblem tasks view cli)
+add_library(cgpo_watched INTERFACE)
+if(CGPO_FUZZ)
+  # toml++ 3.3 calls unreachable where it meets a letter beyond ASCII, and both ways on from there are right.
+  target_compile_options(cgpo_watched INTERFACE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=unreachable
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(cgpo_watched INTERFACE -fsanitize=fuzzer,address,undefined)
+endif()
+
 set(CGPO_X86 OFF)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND NOT CGPO_PORTABLE)
   set(CGPO_X86 ON)
@@ -39,6 +50,11 @@ function(cgpo_module name)
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(cgpo_${name} PUBLIC cxx_std_20)
   target_link_libraries(cgpo_${name} PUBLIC ${arg_LINKS} PRIVATE $<BUILD_INTERFACE:cgpo_options>)
+  if(CGPO_FUZZ AND name IN_LIST CGPO_WATCHED)
+    target_link_libraries(cgpo_${name} PRIVATE $<BUILD_INTERFACE:cgpo_watched>)
+  elseif(CGPO_FUZZ)
+    target_compile_options(cgpo_${name} PRIVATE -O0 -g0)
+  endif()
   foreach(link ${arg_PRIVATE_LINKS})
     # Headers that only our sources include are of no interest to a user of the archive; libraries are.
     set(type)
@@ -73,7 +89,7 @@ function(cgpo_vector_sources target file)
     target_link_libraries(${target}_${stem}_${isa} PRIVATE cgpo_options)
     target_include_directories(${target}_${stem}_${isa} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
     target_compile_definitions(${target}_${stem}_${isa} PRIVATE CGPO_ISA=${isa})
-    target_compile_options(${target}_${stem}_${isa} PRIVATE -O3 -Wno-psabi)
+    target_compile_options(${target}_${stem}_${isa} PRIVATE $<IF:$<BOOL:${CGPO_FUZZ}>,-O1,-O3> -Wno-psabi)
     if(isa STREQUAL avx2)
       target_compile_options(${target}_${stem}_${isa} PRIVATE -mavx2 -mfma)
     elseif(isa STREQUAL avx512)

@@ -10,6 +10,7 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/text.hpp"
+#include "cgpo/config/nesting.hpp"
 
 namespace cgpo {
 namespace {
@@ -69,6 +70,9 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
 }
 
 toml::table parse_toml(std::string_view text, const std::string& name) {
+  if (const int line = line_too_deep(text)) {
+    throw UserError("{}, line {}: keys and lists are at most {} deep", name, line, kDeepestToml);
+  }
   try {
     return toml::parse(text, name);
   } catch (const toml::parse_error& error) {
@@ -124,6 +128,7 @@ Assignment parse_assignment(const std::string& text) {
 }
 
 Assignment make_assignment(const std::string& key, const std::string& text, const std::string& origin) {
+  if (line_too_deep(text) != 0) throw UserError("{} {}: lists are at most {} deep", origin, key, kDeepestToml);
   try {
     const toml::table table = toml::parse("value = " + text);
     const toml::node* node = table.get("value");

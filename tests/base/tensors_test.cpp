@@ -58,6 +58,17 @@ TEST_F(TensorFile, RoundTripKeepsEveryBit) {
   EXPECT_FALSE(std::filesystem::exists(path_.string() + ".tmp"));
 }
 
+// A shape of brackets in brackets took a call on the stack for each of them.
+TEST_F(TensorFile, HasALimitToItsDepth) {
+  for (const std::string& deep : {std::string(300000, '['), std::string(300000, '[') + std::string(300000, ']')}) {
+    const std::string header = R"({"a":{"dtype":"F32","data_offsets":[0,0],"shape":)" + deep + "}}";
+    const std::uint64_t length = header.size();
+    std::string file(reinterpret_cast<const char*>(&length), sizeof(length));
+    write_raw(file + header);
+    EXPECT_THAT(message_of_reading(), ::testing::HasSubstr("is not a usable checkpoint"));
+  }
+}
+
 // The layout as its specification says, byte by byte, so that other programs read it.
 TEST_F(TensorFile, LayoutIsSafetensors) {
   Tensors tensors;

@@ -39,6 +39,29 @@ std::string file_message(const std::string& text) {
   });
 }
 
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+// Each level is a call on the stack of the parser, of the reader or of a destructor.
+TEST(BadFile, HasALimitToItsDepth) {
+  for (const std::string& deep :
+       {repeated("a.", 30000) + "b = 1", "[" + repeated("a.", 30000) + "b]\n",
+        "a = " + repeated("[", 100000) + repeated("]", 100000),
+        "a = " + repeated("{ a = ", 100000) + "1" + repeated("}", 100000), repeated("a.'b'.", 20000) + "c = 1"}) {
+    EXPECT_THAT(file_message("iterations = 3\n" + deep),
+                HasSubstr("f.toml, line 2: keys and lists are at most 32 deep"));
+  }
+  EXPECT_THAT(set_message("limits=" + repeated("[", 30000) + repeated("]", 30000)),
+              HasSubstr("lists are at most 32 deep"));
+  // Dots and brackets that are not depth.
+  const std::string many = repeated("1.5, ", 500);
+  EXPECT_THAT(file_message("limits = [" + many + "1.5]"), Not(HasSubstr("deep")));
+  EXPECT_THAT(file_message("init = \"" + repeated("a.[", 500) + "\" # " + repeated("[.", 500)), Not(HasSubstr("deep")));
+}
+
 struct Case {
   std::string set;
   std::vector<std::string> words;  // all of these are in the message

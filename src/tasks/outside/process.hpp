@@ -19,8 +19,6 @@ namespace cgpo {
 
 class OutsideProcess final : public OutsideEnvironments {
  public:
-  static constexpr int kVersion = 1;
-
   // Starts `command` by the shell and reads its header. Throws UserError, as all of this class does: one sentence that
   // names the command and what went wrong.
   OutsideProcess(const std::string& command, double timeout_seconds);
@@ -40,7 +38,8 @@ class OutsideProcess final : public OutsideEnvironments {
   void send(std::span<const char> data);
   void receive(std::span<char> data, const char* what, const Deadline& deadline);
   std::string receive_line();
-  void read_header(const std::string& line);
+  template <class Read>
+  void take(const Read& read);
   // Sends a frame and waits for the answer to it, which must have `expected` numbers.
   void exchange(std::uint32_t kind, int first, int count, const std::vector<char>& payload, std::size_t expected,
                 const char* what);
@@ -48,7 +47,6 @@ class OutsideProcess final : public OutsideEnvironments {
   std::string command_;
   double timeout_;
   TaskSpec spec_;
-  bool goes_on_ = false;
   std::mutex mutex_;
   Process process_;
   std::string failure_;  // what went wrong first: other threads, which come after it, say the same; empty: nothing
