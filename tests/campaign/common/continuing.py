@@ -52,9 +52,10 @@ def resume_or_begin(tools, life, scratch):
     if lines > 0 and not life.old:
         raise Failed(f"{lines} iterations are lost: {outcome.ending()}")
     refused = outcome
-    for way, words in (("anew", life.words), ("forced", [*life.words[:2], "--force", *life.words[2:]])):
-        if way == "forced" and "--force" in life.words:
-            continue
+    ways = {"anew": life.words}
+    if life.words[0] == "train" and not life.old:
+        ways["forced"] = force_words(life)
+    for way, words in ways.items():
         outcome = runs.call(tools, words, scratch)
         if outcome.code == 0:
             return way
@@ -83,7 +84,7 @@ def old_is_whole(scratch, reference):
 def go_on(tools, life, reference, scratch, with_force):
     """After a kill, or after several: what must hold of any folder. Returns how the run came to its end."""
     copy = scratch.parent / (scratch.name + "-forced")
-    if with_force and life.words[0] == "train":
+    if with_force and life.words[0] == "train" and "--resume" not in life.words:
         shutil.copytree(scratch, copy, symlinks=True)
     try:
         if life.old:
@@ -98,7 +99,7 @@ def go_on(tools, life, reference, scratch, with_force):
         else:
             way = resume_or_begin(tools, life, scratch)
             compare(scratch / "run", reference.bits)
-        if copy.exists() and life.words[1:2] != ["--resume"]:
+        if copy.exists():
             forced = runs.call(tools, force_words(life), copy)
             if forced.code != 0:
                 raise Failed(f"--force: {forced.ending()}")

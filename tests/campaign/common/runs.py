@@ -145,16 +145,17 @@ def bits(run):
     found = {}
     for path in sorted(run.rglob("*")):
         name = str(path.relative_to(run))
-        if path.is_dir() or name in (".lock", "timing.jsonl"):
+        # Of a comparison its runs; its tables say how long they took.
+        if path.is_dir() or path.name == ".lock" or path.suffix == ".out" or name.startswith(("curve", "table.")):
             continue
         data = path.read_bytes()
-        if name == "log.jsonl":
+        if path.name == "timing.jsonl":
+            data = data.count(b"\n")
+        if path.name == "log.jsonl":
             data = without_clock(data)
         if name == "report.html":
             data = re.sub(rb'"made":"[^"]*"', b"", data)
         found[name] = data
-    if (run / "timing.jsonl").exists():
-        found["timing.jsonl"] = (run / "timing.jsonl").read_bytes().count(b"\n")
     return found
 
 
@@ -232,6 +233,10 @@ def make_lives(tools, scratch):
         Life("report", ["report", "run", "--out", "run/report.html"], prepare=done),
         Life("eval", ["eval", "run", "--episodes", "8", "--json"], prepare=done),
     ]
+    if shutil.which("gnuplot"):
+        words = ["compare", "function", "--algos", "cgpo,ppo-lag", "--seeds", "1", "--jobs", "2", "--out", "run", "--set",
+                 "iterations=2", *SMALL]
+        lives.append(Life("compare", words, again=words))
     if tools.simulator:
         command = json.dumps(tools.simulator)
         lives.append(Life("external", training("external", **dict(world, settings=WORLD + [f"task.command={command}",

@@ -8,7 +8,7 @@
 the disk is what a kill before the later one leaves, so with `all` there is no other moment. `--moments` kills at random system
 calls of any kind, and what resumes up to three times more. Then --resume continues; where there is nothing to resume, the
 first command starts again; on a copy, --force replaces. Exit code 1 if a bit differs, more than an iteration is lost, nothing
-takes the folder, or --force has lost both runs."""
+takes the folder, or --force has lost both runs; or if the order of the calls would let a loss of power do what a kill cannot."""
 import argparse
 import collections
 import concurrent.futures
@@ -23,8 +23,10 @@ import tempfile
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common"))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
 import runs  # noqa: E402
+import order  # noqa: E402
 from continuing import Failed, Reference, go_on  # noqa: E402
 
 def arguments():
@@ -53,6 +55,12 @@ class Campaign:
         self.lock = threading.Lock()
         self.counts = collections.defaultdict(collections.Counter)
         self.failures = []
+
+    def check_order(self):
+        for life in self.lives:
+            reference = self.references[life.name]
+            for fault in order.find_faults(reference.listed, self.scratch / "references" / life.name):
+                self.failures.append(f"{life.name}, a loss of power: {fault}")
 
     def trial(self, number, life, rng, kills, describe):
         """One life with its kills, each a (kinds, call, action) or a function that draws one."""
@@ -149,6 +157,7 @@ def main():
         pathlib.Path(options.keep).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="cgpo-crash-") as scratch:
         campaign = Campaign(options, pathlib.Path(scratch))
+        campaign.check_order()
         calls, moments = campaign.run()
     print_table(campaign)
     for failure in campaign.failures[:40]:

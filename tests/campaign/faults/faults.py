@@ -77,6 +77,11 @@ def allocation_plan(group, at=0, report=""):
     return plan
 
 
+def one_run_failed(outcome):
+    """A comparison goes on with its other runs, and says so of the one."""
+    return outcome.code == 1 and outcome.err.count(": failed: ") == 1 and "internal error" not in outcome.err
+
+
 class Campaign:
     def __init__(self, options, scratch):
         self.options, self.scratch = options, scratch
@@ -124,7 +129,7 @@ class Campaign:
             if outcome.code != 128 + number and not at_once:
                 raise Failed(outcome.ending())
             way = "stopped"
-        elif outcome.sentence():
+        elif outcome.sentence() or (life.name == "compare" and one_run_failed(outcome)):
             way = "said"
         else:
             raise Failed(outcome.ending())
