@@ -73,7 +73,7 @@ def compare(run, wanted):
 
 def old_is_whole(scratch, reference):
     """Whether the replaced run still is, in its place or beside it."""
-    for path in scratch.iterdir():
+    for path in scratch.rglob("*"):
         if path.is_dir():
             found = runs.bits(path)
             if all(found.get(name) == data for name, data in reference.old.items()):
@@ -91,8 +91,8 @@ def go_on(tools, life, reference, scratch, with_force):
             whole = old_is_whole(scratch, reference)
             way = resume_or_begin(tools, life, scratch)
             found = runs.bits(scratch / "run")
-            if way == "resumed" and whole and not runs.difference(found, reference.old):
-                way = "kept"  # the old one: it was finished, and is untouched
+            if way == "resumed" and not runs.difference(found, reference.old):
+                way = "kept"  # the old one: it was finished, and is untouched or put back
             elif runs.difference(found, reference.bits):
                 lost = "" if whole else "both runs are lost: "
                 raise Failed(lost + runs.difference(found, reference.bits))

@@ -16,7 +16,7 @@ def find_faults(calls, folder):
     written = set()
     faults = []
     for line in calls:
-        name, *paths = line.split(" ")
+        name, *paths = line.split(" ")  # paths in the harness have no spaces
         paths = [resolve(path, folder) for path in paths]
         if not all(path.startswith(str(folder)) for path in paths):
             continue
@@ -32,6 +32,8 @@ def find_faults(calls, folder):
                 faults.append(f"{os.path.relpath(after, folder)} gets its name before its content is synced")
             unsynced.discard(before)
             unnamed[os.path.dirname(after)] = after
+        elif name.startswith("mkdir"):
+            unnamed[os.path.dirname(paths[0])] = paths[0]
         elif name.startswith(("unlink", "rmdir")) and paths[0] not in written:
             # What is thrown away was there before; what replaces it must be there for good.
             for waiting in unnamed.values():

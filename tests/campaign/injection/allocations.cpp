@@ -13,12 +13,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-extern "C" {
-void* __libc_malloc(std::size_t size);
-void* __libc_calloc(std::size_t count, std::size_t size);
-void* __libc_realloc(void* block, std::size_t size);
-void* __libc_memalign(std::size_t alignment, std::size_t size);
-}
+// What the library calls them.
+void* real_malloc(std::size_t size) __asm__("__libc_malloc");
+void* real_calloc(std::size_t count, std::size_t size) __asm__("__libc_calloc");
+void* real_realloc(void* block, std::size_t size) __asm__("__libc_realloc");
+void* real_memalign(std::size_t alignment, std::size_t size) __asm__("__libc_memalign");
 
 namespace {
 
@@ -74,11 +73,11 @@ int counted_main(int argc, char** argv, char** environment) {
 
 extern "C" {
 
-void* malloc(std::size_t size) { return fails(size) ? nullptr : __libc_malloc(size); }
-void* calloc(std::size_t count, std::size_t size) { return fails(count * size) ? nullptr : __libc_calloc(count, size); }
-void* realloc(void* block, std::size_t size) { return fails(size) ? nullptr : __libc_realloc(block, size); }
+void* malloc(std::size_t size) { return fails(size) ? nullptr : real_malloc(size); }
+void* calloc(std::size_t count, std::size_t size) { return fails(count * size) ? nullptr : real_calloc(count, size); }
+void* realloc(void* block, std::size_t size) { return fails(size) ? nullptr : real_realloc(block, size); }
 void* memalign(std::size_t alignment, std::size_t size) {
-  return fails(size) ? nullptr : __libc_memalign(alignment, size);
+  return fails(size) ? nullptr : real_memalign(alignment, size);
 }
 void* aligned_alloc(std::size_t alignment, std::size_t size) { return memalign(alignment, size); }
 int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
@@ -86,11 +85,14 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
   return *block == nullptr ? ENOMEM : 0;
 }
 
-int __libc_start_main(Main main, int argc, char** argv, void (*begin)(), void (*end)(), void (*unload)(), void* stack) {
-  using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
-  const auto start = reinterpret_cast<Start>(::dlsym(RTLD_NEXT, "__libc_start_main"));
+}  // extern "C"
+
+// Called by every program's first instructions: the place to be before main.
+int start_main(Main main, int argc, char** argv, void (*begin)(), void (*end)(), void (*unload)(),
+               void* stack) __asm__("__libc_start_main");
+
+int start_main(Main main, int argc, char** argv, void (*begin)(), void (*end)(), void (*unload)(), void* stack) {
+  const auto start = reinterpret_cast<decltype(&start_main)>(::dlsym(RTLD_NEXT, "__libc_start_main"));
   program_main = main;
   return start(counted_main, argc, argv, begin, end, unload, stack);
 }
-
-}  // extern "C"

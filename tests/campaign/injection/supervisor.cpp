@@ -23,7 +23,6 @@
 #include <string>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
-#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -131,6 +130,7 @@ class Supervisor {
 
   const Plan& plan_;
   pid_t process_;
+  int memory_ = -1;  // the program's
   bool counting_ = false;
   unsigned long first_ = 0;  // address of the first instruction,
   long first_word_ = 0;      // and what stands there
@@ -150,12 +150,9 @@ std::string Supervisor::link_of(std::uint64_t file) const {
 }
 
 std::string Supervisor::text_at(std::uint64_t address) const {
-  std::string text;
-  for (char byte = 0; text.size() < 4096; text += byte) {
-    iovec here{&byte, 1}, there{reinterpret_cast<void*>(address + text.size()), 1};
-    if (::process_vm_readv(process_, &here, 1, &there, 1, 0) != 1 || byte == 0) break;
-  }
-  return text;
+  char text[4096];
+  const ssize_t size = ::pread(memory_, text, sizeof text, static_cast<off_t>(address));
+  return size <= 0 ? "?" : std::string(text, ::strnlen(text, static_cast<std::size_t>(size)));
 }
 
 unsigned Supervisor::kind_of(const CallRow& row, const std::uint64_t* words) const {
@@ -167,8 +164,7 @@ unsigned Supervisor::kind_of(const CallRow& row, const std::uint64_t* words) con
     case Shape::kClone: return cloned(words[0]);
     case Shape::kClone3: {
       std::uint64_t flags = 0;
-      iovec here{&flags, sizeof flags}, there{reinterpret_cast<void*>(words[0]), sizeof flags};
-      if (::process_vm_readv(process_, &here, 1, &there, 1, 0) != sizeof flags) give_up("cannot read clone3's words");
+      if (::pread(memory_, &flags, sizeof flags, static_cast<off_t>(words[0])) != sizeof flags) give_up("clone3");
       return cloned(flags);
     }
     case Shape::kWrite:
@@ -269,6 +265,8 @@ void Supervisor::stop_at_first_instruction() {
 void Supervisor::begin_counting(pid_t thread) {
   ptrace(PTRACE_POKETEXT, thread, first_, first_word_);
   set(thread, offsetof(user, regs.rip), first_);
+  memory_ = ::open(("/proc/" + std::to_string(process_) + "/mem").c_str(), O_RDONLY | O_CLOEXEC);
+  if (memory_ < 0) give_up("cannot read the program's memory");
   counting_ = true;
 }
 
