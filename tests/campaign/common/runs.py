@@ -74,7 +74,7 @@ def session_members(session):
 
 def end_session(session):
     """Those that are still there after a while; what was told to end may take a moment. They are ended."""
-    end = time.monotonic() + 10.0
+    end = time.monotonic() + HANG
     members = session_members(session)
     while members and time.monotonic() < end:
         time.sleep(0.01)

@@ -191,31 +191,28 @@ class Soak:
     def killed_life(self, who, words, folder, rng):
         """A run that is killed some times, brought to an end and compared."""
         run = folder / "run"
-        begun = False
+        given = [word for word in words if word.startswith("task.command=")]  # a folder's own is not run
+        resume = ["train", words[1], "--resume", "--out", "run", "--threads", "1"]
         for _ in range(rng.randint(3, 10)):
             if self.over():
                 break
-            ready = (run / "checkpoint.safetensors").exists() and begun
-            resume = ["train", words[1], "--resume", "--out", "run", "--threads", "1"]
-            given = [word for word in words if word.startswith("task.command=")]
-            if ready:
+            if has_begun(run):
                 self.session(who, resume + (["--set", *given] if given else []), folder, rng)
             else:
                 self.session(who, [*words, f"iterations={FOREVER}"], folder, rng)
-            begun = True
             if run.exists():
                 kept = sum(path.stat().st_size for path in run.rglob("*")
                            if path.is_file() and path.name not in ("log.jsonl", "timing.jsonl"))
                 self.note(who, "folder KiB", kept / 1024)
-        if not (run / "checkpoint.safetensors").exists():
-            return
-        total = runs.lines_of(run) + 2
-        resume = ["train", words[1], "--resume", "--out", "run", "--threads", "1", "--set", f"iterations={total}",
-                  *[word for word in words if word.startswith("task.command=")]]
+        total = 5
+        last = [*words, f"iterations={total}"]
+        if has_begun(run):
+            total = runs.lines_of(run) + 2
+            last = [*resume, "--set", f"iterations={total}", *given]
         alone = folder / "alone"
         shutil.rmtree(alone, ignore_errors=True)
         alone.mkdir()
-        if not self.finish(who, resume, folder) or not self.finish(who, [*words, f"iterations={total}"], alone):
+        if not self.finish(who, last, folder) or not self.finish(who, [*words, f"iterations={total}"], alone):
             return
         self.count("runs")
         self.count("iterations", total)
@@ -241,7 +238,7 @@ class Soak:
         while not self.over() or round_ == 0:
             for who, words in sets.items():
                 if self.over() and round_ > 0:
-                    break
+                    break  # each of them at least once, however slow the machine is
                 folder = self.scratch / f"killed-{number}-{who}"
                 folder.mkdir(exist_ok=True)
                 flags = ["--force"] if (folder / "run").exists() else []
@@ -258,6 +255,14 @@ class Soak:
         for thread in threads:
             thread.join()
         return {key: growth.judge(samples, TOLERANCES[key[1]]) for key, samples in sorted(self.series.items())}
+
+
+def has_begun(run):
+    """Whether the run to be killed has; one that it replaces had another number of iterations."""
+    try:
+        return f"iterations = {FOREVER}" in (run / "config.toml").read_text() and (run / "checkpoint.safetensors").exists()
+    except OSError:
+        return False
 
 
 def is_compared(name):
