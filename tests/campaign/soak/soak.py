@@ -58,6 +58,7 @@ class Soak:
         self.series = {}
         self.counts = {"killed": 0, "terminated": 0, "runs": 0, "iterations": 0, "polls": 0}
         self.failures = []
+        self.logged = {}  # size of the logs of those that live long, MiB
         self.temporary = scratch / "temporary"
         self.temporary.mkdir()
         self.environment = dict(os.environ, TMPDIR=str(self.temporary))
@@ -88,13 +89,13 @@ class Soak:
         folder = pathlib.Path(f"/proc/{process.pid}")
         while not self.over() and process.poll() is None:
             try:
-                status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
-                self.note(who, "resident MiB", int(status["VmRSS"].split()[0]) / 1024)
-                self.note(who, "threads", int(status["Threads"]))
+                self.note(who, "resident MiB", memory(process.pid, "VmRSS"))
+                self.note(who, "threads", len(os.listdir(folder / "task")))
                 self.note(who, "descriptors", len(os.listdir(folder / "fd")))
+                self.logged[who] = (self.scratch / who / "run" / "log.jsonl").stat().st_size / MIB
                 self.note(who, "children", len(runs.session_members(process.pid)) - 1)
-            except (OSError, KeyError):
-                break
+            except (OSError, TypeError):
+                pass  # not there yet, or gone
             time.sleep(self.pace)
         early = process.poll()
         if early is None:
@@ -138,9 +139,9 @@ class Soak:
 
     def long_lives(self):
         """The threads that tend them."""
-        # Iterations of some 100 ms: the log grows as it should, and does not hide what should not.
-        slow = ["environments=512", "horizon=100", "critic.steps=16", "critic.batch=256", "policy.hidden=[32]",
-                "critic.hidden=[32]", f"iterations={FOREVER}"]
+        # Iterations of a second or two: a log that grows fast would hide what should not grow.
+        slow = ["environments=256", "horizon=100", "critic.steps=1000", "critic.batch=1024", "policy.hidden=[32]",
+                "critic.hidden=[64, 64]", f"iterations={FOREVER}"]
         live = self.scratch / "live"
         outside = self.scratch / "outside"
         for folder in (live, outside):
@@ -161,14 +162,13 @@ class Soak:
 
     # Runs that are killed.
     def session(self, who, words, folder, rng):
-        """One start of a run, ended after a while by a signal. Returns its exit code."""
+        """One start of a run, ended after a while by a signal."""
         process = self.start(words, folder)
         number = rng.choice([signal.SIGKILL, signal.SIGTERM])
-        timer = threading.Timer(rng.uniform(0.02, 1.5), process.send_signal, [number])
-        timer.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        timer.cancel()
+        time.sleep(rng.uniform(0.02, 1.5))
+        peak = memory(process.pid, "VmHWM")  # not what wait4 says, which has the peak of this script in it
+        process.send_signal(number)
+        process.wait()
         self.count("killed" if number == signal.SIGKILL else "terminated")
         left = runs.end_session(process.pid)
         self.note("killed runs", "processes left", len(left))
@@ -177,9 +177,8 @@ class Soak:
         if process.returncode not in (-number, 128 + number):
             self.fail(f"{who}: ended with code {process.returncode}, not by signal {int(number)}: "
                       f"{(folder / '.err').read_text(errors='replace').strip()[-300:]}")
-        if runs.lines_of(folder / "run") > 3:
-            self.note(who, "peak MiB", usage.ru_maxrss / 1024)
-        return process.returncode
+        if peak is not None and runs.lines_of(folder / "run") > 3:
+            self.note(who, "peak MiB", peak)
 
     def finish(self, who, words, folder):
         process = self.start(words, folder)
@@ -193,6 +192,7 @@ class Soak:
         run = folder / "run"
         given = [word for word in words if word.startswith("task.command=")]  # a folder's own is not run
         resume = ["train", words[1], "--resume", "--out", "run", "--threads", "1"]
+        furthest = 0  # a kill may throw it back by a second's work; `best` may be of that second
         for _ in range(rng.randint(3, 10)):
             if self.over():
                 break
@@ -200,6 +200,8 @@ class Soak:
                 self.session(who, resume + (["--set", *given] if given else []), folder, rng)
             else:
                 self.session(who, [*words, f"iterations={FOREVER}"], folder, rng)
+            if has_begun(run):
+                furthest = max(furthest, runs.lines_of(run))
             if run.exists():
                 kept = sum(path.stat().st_size for path in run.rglob("*")
                            if path.is_file() and path.name not in ("log.jsonl", "timing.jsonl"))
@@ -207,7 +209,7 @@ class Soak:
         total = 5
         last = [*words, f"iterations={total}"]
         if has_begun(run):
-            total = runs.lines_of(run) + 2
+            total = furthest + 2
             last = [*resume, "--set", f"iterations={total}", *given]
         alone = folder / "alone"
         shutil.rmtree(alone, ignore_errors=True)
@@ -254,7 +256,24 @@ class Soak:
             thread.start()
         for thread in threads:
             thread.join()
-        return {key: growth.judge(samples, TOLERANCES[key[1]]) for key, samples in sorted(self.series.items())}
+        return {key: growth.judge(samples, self.tolerance(*key)) for key, samples in sorted(self.series.items())}
+
+    def tolerance(self, who, what):
+        # A live view has the log in hand while it answers, as text, as numbers and as text again: up to 12 times its size
+        # was seen, however often it was asked.
+        log = 15.0 * self.logged.get(who, 0.0) if who == "live" and what == "resident MiB" else 0.0
+        return TOLERANCES[what] + log
+
+
+def memory(process, what):
+    """In MiB; none if it is gone."""
+    try:
+        for line in pathlib.Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith(what + ":"):
+                return int(line.split()[1]) / 1024
+    except OSError:
+        pass
+    return None
 
 
 def has_begun(run):
