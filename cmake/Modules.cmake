@@ -14,9 +14,13 @@ target_compile_options(cgpo_options INTERFACE
   # No code here looks at floating-point exception flags; with this, both sides of a select may be computed.
   -fno-trapping-math)
 if(CGPO_SANITIZE)
-  target_compile_options(cgpo_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+  set(sanitizers address,undefined)
+  if(CGPO_SANITIZE STREQUAL "thread")
+    set(sanitizers thread)
+  endif()
+  target_compile_options(cgpo_options INTERFACE -fsanitize=${sanitizers} -fno-sanitize-recover=all
                          -fno-omit-frame-pointer)
-  target_link_options(cgpo_options INTERFACE -fsanitize=address,undefined)
+  target_link_options(cgpo_options INTERFACE -fsanitize=${sanitizers})
 endif()
 
 set(CGPO_X86 OFF)

@@ -15,6 +15,8 @@ import sys
 
 # What joins sources includes them by their names.
 LEFT_OUT = ["-bugprone-suspicious-include"]
+# What is no part of the program has sizes of its own choice, and they are small.
+LEFT_OUT_BESIDES = ["-bugprone-implicit-widening-of-multiplication-result", "-bugprone-misplaced-widening-cast"]
 
 
 def main():
@@ -24,13 +26,17 @@ def main():
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     build = pathlib.Path(options.build).resolve()
-    checks = ",".join(LEFT_OUT + (["-clang-analyzer-*"] if options.quick else []))
+    project = pathlib.Path(__file__).resolve().parent.parent
+    left_out = LEFT_OUT + (["-clang-analyzer-*"] if options.quick else [])
     commands = json.loads((build / "compile_commands.json").read_text())
     # One instruction set of a source that is compiled for several is enough.
     sources = sorted({command["file"] for command in commands
                       if not re.search(r"_(avx2|avx512)\.dir/", command["command"])})
 
     def run(source):
+        program = any(pathlib.Path(source).is_relative_to(root / folder)
+                      for root in (build, project) for folder in ("src", "apps"))
+        checks = ",".join(left_out + ([] if program else LEFT_OUT_BESIDES))
         done = subprocess.run(["clang-tidy", "-quiet", "-p", str(build), f"--checks={checks}", source], capture_output=True, text=True)
         return source, done
 

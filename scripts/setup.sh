@@ -8,7 +8,7 @@ build=(
   librandom123-dev                                                       # counter-based random numbers
   libasmjit-dev                                                          # encodes machine code
   libmujoco-dev                                                          # MJCF compiler, oracle, engine    
-  libjs-three libjs-chart.js libcpp-httplib-dev                          # pages: robots, curves; the live view's server
+  libjs-three libjs-chart.js                                             # pages: robots, curves
 )
 test=(
   git python3                                                            # scripts; simulators over a pipe

@@ -96,13 +96,13 @@ class ModelGradient final : public PolicyGradientSource {
   int first_data_needed() const override {
     std::int64_t training = 0;
     std::int64_t held = 0;
-    int first = static_cast<int>(sizes_.size() / 2);
+    std::size_t first = sizes_.size() / 2;
     while (first > 0 && (training < training_.size() || held < held_out_.size())) {
       --first;
-      training += sizes_[static_cast<std::size_t>(2 * first)];
-      held += sizes_[static_cast<std::size_t>(2 * first + 1)];
+      training += sizes_[2 * first];
+      held += sizes_[2 * first + 1];
     }
-    return first;
+    return static_cast<int>(first);
   }
   void load_data(const Tensors& data) override {
     const auto append = [&](const char* name, TransitionStore& store) {

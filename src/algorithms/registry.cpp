@@ -4,6 +4,7 @@
 
 #include "cgpo/algorithms/baselines.hpp"
 #include "cgpo/algorithms/cgpo.hpp"
+#include "cgpo/algorithms/memory.hpp"
 #include "cgpo/algorithms/model_based.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/text.hpp"
@@ -12,10 +13,13 @@ namespace cgpo {
 
 const std::vector<AlgorithmEntry>& algorithm_registry() {
   static const std::vector<AlgorithmEntry> entries = {
-      {"cgpo", "constrained policy optimisation with gradients through the simulator, in a trust region", make_cgpo},
-      {"mb-cgpo", "cgpo with gradients through a model that it learns of the task; needs no derivatives", make_mb_cgpo},
-      {"bptt-lag", "Lagrangian and Adam, with gradients through whole episodes", make_bptt_lag},
-      {"shac-lag", "Lagrangian and Adam, with gradients through windows that critics close", make_shac_lag},
+      {"cgpo", "constrained policy optimisation with gradients through the simulator, in a trust region", make_cgpo,
+       add_cgpo_memory},
+      {"mb-cgpo", "cgpo with gradients through a model that it learns of the task; needs no derivatives", make_mb_cgpo,
+       add_model_based_memory},
+      {"bptt-lag", "Lagrangian and Adam, with gradients through whole episodes", make_bptt_lag, add_first_order_memory},
+      {"shac-lag", "Lagrangian and Adam, with gradients through windows that critics close", make_shac_lag,
+       add_first_order_memory},
       {"ppo", "clipped policy gradient; knows no constraints", make_ppo},
       {"ppo-lag", "PPO on the Lagrangian's advantage", make_ppo_lag},
       {"trpo-lag", "natural policy gradient on the Lagrangian's advantage, in a trust region", make_trpo_lag},

@@ -11,11 +11,18 @@
 
 namespace cgpo {
 
+// Adds what training takes of memory to the estimate (memory.hpp).
+struct MemorySizes;
+struct MemoryEstimate;
+using AddMemory = void (*)(const MemorySizes& sizes, MemoryEstimate& estimate);
+void add_on_policy_memory(const MemorySizes& sizes, MemoryEstimate& estimate);
+
 struct AlgorithmEntry {
   std::string name;
   std::string summary;
   std::function<std::unique_ptr<Algorithm>(const AlgorithmContext&)>
-      make;  // throws UserError if it cannot do this task
+      make;                                     // throws UserError if it cannot do this task
+  AddMemory add_memory = add_on_policy_memory;  // what all algorithms have that are rules of on_policy.hpp
 };
 
 const std::vector<AlgorithmEntry>& algorithm_registry();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <new>
 #include <vector>
 
@@ -17,7 +18,10 @@ struct AlignedAllocator {
   template <class Other>
   AlignedAllocator(const AlignedAllocator<Other>&) {}  // NOLINT(google-explicit-constructor)
 
-  T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), kAlignment)); }
+  T* allocate(std::size_t count) {
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) throw std::bad_array_new_length();
+    return static_cast<T*>(::operator new(count * sizeof(T), kAlignment));
+  }
   void deallocate(T* pointer, std::size_t) { ::operator delete(pointer, kAlignment); }
   bool operator==(const AlignedAllocator&) const { return true; }
 };

@@ -1,14 +1,20 @@
 #include "cgpo/base/process.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fstream>
+#include <iterator>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <thread>
@@ -64,6 +70,7 @@ struct Child {
   std::string program;
   std::string folder;
   std::vector<char*> words;
+  std::vector<char*> environment;
   pid_t parent = -1;
   bool own_group = false;
   int nothing = -1, output = -1, input_pipe = -1, output_pipe = -1;
@@ -84,10 +91,47 @@ struct Child {
     if (reads_at >= 0) good = good && ::dup2(in, reads_at) >= 0;
     if (writes_at >= 0) good = good && ::dup2(out, writes_at) >= 0;
     if (!good) ::_exit(kNotStarted);
-    ::execvp(program.c_str(), words.data());
+    // What this program ignores or holds back is its own affair.
+    ::signal(SIGPIPE, SIG_DFL);
+    ::signal(SIGCHLD, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execve(program.c_str(), words.data(), environment.data());
     ::_exit(kNoProgram);
   }
 };
+
+// A variable of the environment that no other process has.
+std::string new_mark() {
+  static std::atomic<int> count{0};
+  return fmt::format("CGPO_CHILD_{}_{}_{}=1", ::getpid(), Clock::now().time_since_epoch().count(), ++count);
+}
+
+bool has_mark(pid_t id, const std::string& mark) {
+  std::ifstream file(fmt::format("/proc/{}/environ", id), std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string entry = mark + '\0';
+  return text.starts_with(entry) || text.find('\0' + entry) != std::string::npos;
+}
+
+// Kills those that have the mark; how many there were. A process is held by its file while it is looked at, so that the
+// signal cannot reach another one that has got its number since.
+int kill_marked(const std::string& mark) {
+  int found = 0;
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator at("/proc", ignored), none; !ignored && at != none; at.increment(ignored)) {
+    const std::string name = at->path().filename().string();
+    pid_t id = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
+    if (error != std::errc() || end != name.data() + name.size() || id <= 1 || id == ::getpid()) continue;
+    // By number: the C library of Debian 12 declares both without saying that they are C.
+    const OpenFile held(static_cast<int>(::syscall(SYS_pidfd_open, id, 0)));
+    if (held.get() < 0 || !has_mark(id, mark)) continue;
+    if (::syscall(SYS_pidfd_send_signal, held.get(), SIGKILL, nullptr, 0) == 0) ++found;
+  }
+  return found;
+}
 
 }  // namespace
 
@@ -102,6 +146,7 @@ int Deadline::milliseconds_left() const {
 
 std::string ProcessEnd::words() const {
   if (signal != 0) return fmt::format("was ended by signal {} ({})", signal, ::strsignal(signal));
+  if (code == kUnknown) return "ended, nobody knows how";
   if (code == kNoProgram) return fmt::format("could not be started (exit code {})", code);
   return fmt::format("ended with exit code {}", code);
 }
@@ -111,7 +156,15 @@ Process::Process(const ProcessPlan& plan) : own_group_(plan.own_group) {
   std::vector<std::string> words = plan.words;
   for (std::string& word : words) child.words.push_back(word.data());
   child.words.push_back(nullptr);
+  if (plan.own_group) mark_ = new_mark();
+  for (char** variable = environ; *variable != nullptr; ++variable) child.environment.push_back(*variable);
+  if (!mark_.empty()) child.environment.push_back(mark_.data());
+  child.environment.push_back(nullptr);
   child.program = plan.program.empty() ? words.front() : plan.program.string();
+  if (child.program.find('/') == std::string::npos) {
+    // Here, and not in the folder that it starts in: of what lies there nothing is to be taken for a program.
+    child.program = find_on_path(child.program).string();
+  }
   child.folder = plan.folder.string();
   child.parent = ::getpid();
   child.own_group = plan.own_group;
@@ -119,6 +172,7 @@ Process::Process(const ProcessPlan& plan) : own_group_(plan.own_group) {
   child.writes_at = plan.writes_at;
 
   const OpenFile nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (nothing.get() < 0) throw_system_error();
   OpenFile output, to, their_to, from, their_from;
   if (!plan.output.empty()) {
     output.set(::open(plan.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -153,6 +207,7 @@ Process& Process::operator=(Process&& other) noexcept {
   to_ = std::exchange(other.to_, -1);
   from_ = std::exchange(other.from_, -1);
   own_group_ = other.own_group_;
+  mark_ = other.mark_;
   end_ = other.end_;
   return *this;
 }
@@ -202,18 +257,19 @@ Process::Transfer Process::read(std::span<char> data, const Deadline& deadline) 
 }
 
 // Leaves it unburied: its number, and that of its group, cannot yet be another's.
-bool Process::has_ended(bool wait) {
+Process::Life Process::look(bool wait) const {
   siginfo_t info{};
   while (::waitid(P_PID, static_cast<id_t>(id_), &info, WEXITED | WNOWAIT | (wait ? 0 : WNOHANG)) != 0) {
-    if (errno != EINTR) return true;
+    // Somebody has buried it: a waitpid() for all children, or the system, where SIGCHLD is ignored.
+    if (errno != EINTR) return Life::kNotOurs;
   }
-  return info.si_pid != 0;
+  return info.si_pid != 0 ? Life::kEnded : Life::kRuns;
 }
 
 std::optional<ProcessEnd> Process::wait_for(double seconds) {
   const Deadline deadline(seconds);
   while (!end_ && id_ > 0) {
-    if (has_ended(/*wait=*/false)) return wait();
+    if (look(/*wait=*/false) != Life::kRuns) return wait();
     if (deadline.over()) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(std::min(10, deadline.milliseconds_left())));
   }
@@ -222,23 +278,44 @@ std::optional<ProcessEnd> Process::wait_for(double seconds) {
 
 ProcessEnd Process::wait() {
   if (end_ || id_ <= 0) return end_.value_or(ProcessEnd{});
-  has_ended(/*wait=*/true);
-  if (own_group_) ::kill(-id_, SIGKILL);  // what it started and left behind
   int status = 0;
-  while (::waitpid(id_, &status, 0) < 0 && errno == EINTR) {
+  pid_t buried = -1;
+  if (look(/*wait=*/true) == Life::kEnded) {
+    if (own_group_) ::kill(-id_, SIGKILL);  // what it started and left behind
+    do {
+      buried = ::waitpid(id_, &status, 0);
+    } while (buried < 0 && errno == EINTR);
   }
-  end_ = WIFSIGNALED(status) ? ProcessEnd{.code = 0, .signal = WTERMSIG(status)}
-                             : ProcessEnd{.code = WEXITSTATUS(status), .signal = 0};
+  kill_descendants();
+  if (buried != id_) {
+    end_ = ProcessEnd{.code = ProcessEnd::kUnknown};
+  } else {
+    end_ = WIFSIGNALED(status) ? ProcessEnd{.code = 0, .signal = WTERMSIG(status)}
+                               : ProcessEnd{.code = WEXITSTATUS(status), .signal = 0};
+  }
   return *end_;
 }
 
+// Those that have left its group. One may start another while they are looked for, so that it takes a look that finds
+// none to be done; who starts them faster than they are killed is left alone.
+void Process::kill_descendants() const {
+  if (mark_.empty()) return;
+  try {
+    for (int looks = 0; looks < 8 && kill_marked(mark_) > 0; ++looks) {
+    }
+  } catch (const std::exception&) {  // no memory to look with; nothing else depends on it
+  }
+}
+
 void Process::send_signal(int signal) const {
-  if (!end_ && id_ > 0) ::kill(id_, signal);
+  if (!end_ && id_ > 0 && look(/*wait=*/false) == Life::kRuns) ::kill(id_, signal);
 }
 
 ProcessEnd Process::end(double seconds) {
   close_pipes();
-  if (id_ > 0 && !wait_for(seconds)) ::kill(own_group_ ? -id_ : id_, SIGKILL);
+  if (id_ > 0 && !wait_for(seconds) && look(/*wait=*/false) == Life::kRuns) {
+    ::kill(own_group_ ? -id_ : id_, SIGKILL);
+  }
   return wait();
 }
 
@@ -246,6 +323,21 @@ void Process::close_pipes() {
   if (to_ >= 0) ::close(to_);
   if (from_ >= 0) ::close(from_);
   to_ = from_ = -1;
+}
+
+std::filesystem::path find_on_path(const std::string& name) {
+  const char* const path = std::getenv("PATH");
+  std::string rest = path == nullptr ? "/usr/bin:/bin" : path;
+  for (std::error_code ignored;;) {
+    const std::size_t colon = rest.find(':');
+    const std::string entry = colon == 0 || rest.empty() ? "." : rest.substr(0, colon);
+    const std::filesystem::path candidate = std::filesystem::absolute(entry, ignored) / name;
+    if (std::filesystem::is_regular_file(candidate, ignored) && ::access(candidate.c_str(), X_OK) == 0) {
+      return candidate;
+    }
+    if (colon == std::string::npos) return {};
+    rest.erase(0, colon + 1);
+  }
 }
 
 int run_program(const std::vector<std::string>& words, const std::filesystem::path& folder,

@@ -1,5 +1,5 @@
 // A program that this one starts: it is talked to through pipes or its output goes to a file, it is waited for, and
-// when nobody needs it any more it is ended, with all that it started itself.
+// when nobody needs it any more it is ended, with all that it started itself. No process but those is ever signalled.
 #pragma once
 
 #include <chrono>
@@ -33,12 +33,15 @@ struct ProcessPlan {
   // Takes what it prints to standard output and standard error, less what is a pipe; empty: they are ours, too.
   std::filesystem::path output = {};
   // Out of reach of the terminal's Ctrl-C, and told to end (SIGTERM) when the thread that starts it goes, with it the
-  // whole program. No: it is a part of this program's group, and lives as long as it likes.
+  // whole program. When it ends, what it has started and left behind is killed, even if that has left its group: all of
+  // them inherit a word of its environment. No: it is a part of this program's group, and lives as long as it likes.
   bool own_group = true;
 };
 
 struct ProcessEnd {
-  int code = 0;    // exit code, if there was no signal
+  static constexpr int kUnknown = -1;
+
+  int code = 0;    // exit code, if there was no signal; kUnknown: somebody else in this program has asked for it first
   int signal = 0;  // that ended it; 0: none
 
   bool good() const { return signal == 0 && code == 0; }
@@ -75,15 +78,23 @@ class Process {
   ProcessEnd end(double seconds);
 
  private:
-  void close_pipes();
-  bool has_ended(bool wait);
+  enum class Life { kRuns, kEnded, kNotOurs };
 
-  pid_t id_ = -1;
+  void close_pipes();
+  Life look(bool wait) const;
+  void kill_descendants() const;
+
+  pid_t id_ = -1;  // our child until end_ is known
   int to_ = -1;
   int from_ = -1;
   bool own_group_ = false;
+  std::string mark_;  // in the environment of all that it starts; empty: none
   std::optional<ProcessEnd> end_;
 };
+
+// Where a program of this name is on the PATH, whose relative entries are seen from where this program is; empty:
+// nowhere.
+std::filesystem::path find_on_path(const std::string& name);
 
 // Runs a program that is found on the PATH to its end, in a folder, what it prints going to a file. Returns its exit
 // code, as the shell has it; 127: there is no such program.

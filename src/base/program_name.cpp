@@ -1,5 +1,6 @@
 #include "cgpo/base/program_name.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace cgpo {
@@ -22,8 +23,8 @@ void set_program_name(const char* argv0) {
 
 namespace {
 
-std::string& stored_words() {
-  static std::string words;
+std::vector<std::string>& stored_words() {
+  static std::vector<std::string> words;
   return words;
 }
 
@@ -43,12 +44,19 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
-const std::string& command_words() { return stored_words(); }
+std::string command_words(const std::vector<std::string>& secret_keys) {
+  std::string text = program_name();
+  for (const std::string& word : stored_words()) {
+    const auto key = std::find_if(secret_keys.begin(), secret_keys.end(),
+                                  [&](const std::string& k) { return word.find(k) != std::string::npos; });
+    const std::string shown = key == secret_keys.end() ? word : word.substr(0, word.find(*key)) + *key + "=…";
+    text.append(" ").append(quoted(shown));
+  }
+  return text;
+}
 
 void set_command_words(int argc, const char* const* argv) {
-  std::string words = program_name();
-  for (int i = 1; i < argc; ++i) words.append(" ").append(quoted(argv[i]));
-  stored_words() = words;
+  stored_words().assign(argv + std::min(argc, 1), argv + argc);
 }
 
 }  // namespace cgpo

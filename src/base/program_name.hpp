@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace cgpo {
 
@@ -10,8 +11,8 @@ const std::string& program_name();
 // From argv[0], without its folder; an empty one leaves "cgpo".
 void set_program_name(const char* argv0);
 
-// The whole command, as it could be typed again in a shell.
-const std::string& command_words();
+// The whole command, as it could be typed again in a shell, but for what these keys were set to.
+std::string command_words(const std::vector<std::string>& secret_keys);
 void set_command_words(int argc, const char* const* argv);
 
 }  // namespace cgpo

@@ -3,9 +3,16 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "cgpo/base/text.hpp"
+
 namespace cgpo {
 
-std::string text_table(const std::vector<std::vector<std::string>>& rows) {
+std::string text_table(const std::vector<std::vector<std::string>>& given) {
+  // Cells may hold names out of files, and none of them is to make a line of its own.
+  std::vector<std::vector<std::string>> rows = given;
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = printable(cell);
+  }
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
@@ -23,7 +30,7 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows) {
 std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
   const auto line = [](const std::vector<std::string>& cells) {
     std::string text = "|";
-    for (const std::string& cell : cells) text += " " + cell + " |";
+    for (const std::string& cell : cells) text.append(" ").append(printable(cell)).append(" |");
     return text + "\n";
   };
   std::string text = line(rows.front()) + line(std::vector<std::string>(rows.front().size(), "---"));

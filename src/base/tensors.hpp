@@ -1,4 +1,7 @@
 // Named arrays and the file they live in: the safetensors layout (8-byte little-endian length, JSON header, raw data).
+//
+// The header's free text (__metadata__) has, beside what is in Tensors::metadata: "file_format", the number below;
+// "checksum/NAME" of every array's bytes; and "checksum" of all other free text and of all names, types and shapes.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +28,7 @@ class Tensors {
  public:
   std::map<std::string, std::string> metadata;  // free text: versions, names
   std::map<std::string, Tensor> entries;
+  int file_format = 0;  // of the file that this was read from; 0: none, 1: one without checksums, of cgpo 0.1.0
 
   void put(const std::string& name, std::span<const float> values);
   void put(const std::string& name, std::span<const double> values);
@@ -42,10 +46,16 @@ class Tensors {
   bool contains(const std::string& name) const { return entries.contains(name); }
 };
 
+inline constexpr int kFileFormat = 2;
+
 // Writes to a temporary name beside `path`, flushes it to the disk and renames it: the file at `path` is always whole.
 void write_tensors(const std::filesystem::path& path, const Tensors& tensors);
 
-// Throws UserError, naming the file, if it is missing, truncated or not in this layout.
+// Throws UserError, naming the file, if it is missing, truncated, damaged, not in this layout or of a newer program.
 Tensors read_tensors(const std::filesystem::path& path);
+
+// The same without a file; `name` is for messages.
+std::string format_tensors(const Tensors& tensors);
+Tensors parse_tensors(std::string_view file, const std::string& name);
 
 }  // namespace cgpo

@@ -27,6 +27,61 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+// A character at the front of a text. Bytes that are no UTF-8 (overlong forms and surrogates among them) are taken one
+// by one.
+struct Character {
+  char32_t code = 0;
+  std::size_t bytes = 1;
+  bool valid = false;
+};
+
+Character front_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return {first, 1, true};
+  const std::size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < bytes) return {first};
+  char32_t code = first & (0x7fU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80) return {first};
+    code = (code << 6U) | (byte(i) & 0x3fU);
+  }
+  constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // by the number of bytes
+  if (code < kLeast[bytes] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return {first};
+  return {code, bytes, true};
+}
+
+// What a terminal obeys or that hides other text: C0, DEL, C1; marks, embeddings, overrides and isolates of direction;
+// separators of lines and paragraphs.
+bool acts_on_a_terminal(char32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+std::string written_out(const Character& character) {
+  if (character.valid && character.code == '\n') return "\\n";
+  if (character.valid && character.code == '\r') return "\\r";
+  if (character.valid && character.code == '\t') return "\\t";
+  const auto code = static_cast<unsigned>(character.code);
+  return character.valid && code >= 0x80 ? fmt::format("\\u{:04x}", code) : fmt::format("\\x{:02x}", code);
+}
+
+std::string made_printable(std::string_view text, std::string_view kept) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = front_character(text);
+    const bool stays = character.valid && (!acts_on_a_terminal(character.code) || kept.find(text[0]) != kept.npos);
+    if (stays) {
+      result += text.substr(0, character.bytes);
+    } else {
+      result += written_out(character);
+    }
+    text.remove_prefix(character.bytes);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
@@ -60,6 +115,25 @@ std::string format_rate(double per_second) {
   if (per_second >= 1e6) return fmt::format("{:.2f}M", per_second * 1e-6);
   if (per_second >= 1e3) return fmt::format("{:.1f}k", per_second * 1e-3);
   return fmt::format("{:.0f}", per_second);
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const Character character = front_character(text);
+    if (!character.valid) return false;
+    text.remove_prefix(character.bytes);
+  }
+  return true;
+}
+
+std::string printable(std::string_view text) { return made_printable(text, ""); }
+
+std::string printable_lines(std::string_view text) { return made_printable(text, "\n\t"); }
+
+std::string_view first_characters(std::string_view text, std::size_t count) {
+  std::size_t end = 0;
+  for (; count > 0 && end < text.size(); --count) end += front_character(text.substr(end)).bytes;
+  return text.substr(0, end);
 }
 
 }  // namespace cgpo

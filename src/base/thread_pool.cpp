@@ -1,6 +1,9 @@
 #include "cgpo/base/thread_pool.hpp"
 
+#include <system_error>
 #include <utility>
+
+#include "cgpo/base/error.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -24,11 +27,27 @@ bool comes_soon(Condition condition) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) {
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+ThreadPool::ThreadPool(int threads)
+    : ThreadPool(threads, [](std::function<void()> body) { return std::thread(std::move(body)); }) {}
+
+ThreadPool::ThreadPool(int threads, const MakeThread& make_thread) {
+  workers_.reserve(static_cast<std::size_t>(std::max(threads, 1)));  // a thread in no list could not be joined
+  try {
+    for (int i = 1; i < threads; ++i) workers_.push_back(make_thread([this] { work(); }));
+  } catch (const std::system_error& error) {
+    const int made = size();
+    stop();  // no destructor runs for what was not made
+    throw UserError("the system makes only {} of {} threads ({}); use fewer: --threads {}", made, threads,
+                    error.code().message(), made);
+  } catch (...) {
+    stop();
+    throw;
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() noexcept {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

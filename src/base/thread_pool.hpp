@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -19,8 +20,11 @@ namespace cgpo {
 
 class ThreadPool {
  public:
-  // threads counts the caller too: a pool of 1 starts none.
+  // threads counts the caller too: a pool of 1 starts none. Throws UserError if the system does not make so many.
   explicit ThreadPool(int threads);
+  // With another maker of threads, which throws as std::thread does.
+  using MakeThread = std::function<std::thread(std::function<void()> body)>;
+  ThreadPool(int threads, const MakeThread& make_thread);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -36,6 +40,7 @@ class ThreadPool {
 
  private:
   using Call = void (*)(void*, int);
+  void stop() noexcept;  // and join those that were made
   void run_erased(int count, void* context, Call call);
   void work();
   void take_tasks();
@@ -65,7 +70,7 @@ struct Block {
 // Cuts count items into blocks of at most block_size, all of that size but the last.
 inline std::vector<Block> fixed_blocks(int count, int block_size) {
   std::vector<Block> blocks;
-  for (int begin = 0; begin < count; begin += block_size)
+  for (int begin = 0; begin < count; begin += blocks.back().size)  // never beyond count
     blocks.push_back({begin, std::min(block_size, count - begin)});
   return blocks;
 }

@@ -4,8 +4,6 @@
 #include <chrono>
 #include <csignal>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <system_error>
@@ -15,6 +13,7 @@
 #include "cgpo/base/process.hpp"
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/base/text.hpp"
+#include "cgpo/run/line_tail.hpp"
 #include "cgpo/run/run_log.hpp"
 
 namespace cgpo {
@@ -24,32 +23,50 @@ namespace fs = std::filesystem;
 
 enum class State { kWaiting, kRunning, kDone, kFailed };
 
+// How many iterations a run's log shows, and the last of them. Looks less and less often while nothing comes: a run may
+// take minutes for an iteration.
+class LogWatch {
+ public:
+  explicit LogWatch(const fs::path& log) : lines_(log) {}
+
+  void look() {
+    LineTail::News news = lines_.read();
+    if (news.from_the_start) {
+      iterations_ = 0;
+      line_.clear();
+    }
+    iterations_ += static_cast<int>(news.lines.size());
+    if (!news.lines.empty()) line_ = std::move(news.lines.back());
+    const bool changed = news.from_the_start || !news.lines.empty();
+    pause_ = changed ? kShortestPause : std::min(2 * pause_, kLongestPause);
+    next_ = Clock::now() + pause_;
+  }
+  void look_if_due() {
+    if (Clock::now() >= next_) look();
+  }
+
+  int iterations() const { return iterations_; }
+  const std::string& line() const { return line_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kShortestPause{50};
+  static constexpr std::chrono::milliseconds kLongestPause{1600};
+
+  LineTail lines_;
+  int iterations_ = 0;
+  std::string line_;
+  std::chrono::milliseconds pause_ = kShortestPause;
+  Clock::time_point next_ = Clock::time_point::min();
+};
+
 struct Child {
   const ChildRun* run = nullptr;
+  LogWatch log;
   State state = State::kWaiting;
   std::optional<Process> process = {};
   int iterations = 0;  // as far as is known
 };
-
-// How many iterations a run's log shows, and the last of them.
-struct LogEnd {
-  int iterations = 0;
-  std::string line;
-};
-
-LogEnd end_of_log(const fs::path& path) {
-  LogEnd end;
-  // A run that starts anew takes its log away for a moment: no log is an empty one.
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  end.iterations = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
-  if (end.iterations == 0) return end;
-  const std::size_t last = text.rfind('\n');
-  const std::size_t before = last == 0 ? std::string::npos : text.rfind('\n', last - 1);
-  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
-  end.line = text.substr(begin, last - begin);
-  return end;
-}
 
 std::string last_line(const fs::path& path) {
   std::istringstream text(read_file(path));
@@ -67,18 +84,16 @@ std::string describe_failure(const ProcessEnd& end, const ChildRun& run) {
   return line.empty() ? fmt::format("{} and said nothing", end.words()) : line;
 }
 
-std::string summary_of(const ChildRun& run) {
-  const LogEnd end = end_of_log(run.log);
-  std::string text = fmt::format("{} iterations", end.iterations);
-  try {
-    const LogEntry entry = from_json(Json::parse(end.line));
-    text += fmt::format(" in {}, return {:.5g}", format_duration(entry.seconds), entry.report.return_mean);
-    for (std::size_t i = 0; i < entry.report.costs.size() && i < entry.report.limits.size(); ++i) {
-      const bool holds = entry.report.costs[i] <= entry.report.limits[i];
-      text += fmt::format(", cost {:.5g} {} {:.5g}", entry.report.costs[i], holds ? "<=" : ">", entry.report.limits[i]);
-    }
-  } catch (const Json::exception&) {
-  }  // no line that can be read: the count says what there is to say
+std::string summary_of(const LogWatch& log) {
+  std::string text = fmt::format("{} iterations", log.iterations());
+  const std::optional<LogEntry> entry = parse_log_line(log.line());
+  if (!entry) return text;  // no line that can be read: the count says what there is to say
+  const IterationReport& report = entry->report;
+  text += fmt::format(" in {}, return {:.5g}", format_duration(entry->seconds), report.return_mean);
+  for (std::size_t i = 0; i < report.costs.size() && i < report.limits.size(); ++i) {
+    const bool holds = report.costs[i] <= report.limits[i];
+    text += fmt::format(", cost {:.5g} {} {:.5g}", report.costs[i], holds ? "<=" : ">", report.limits[i]);
+  }
   return text;
 }
 
@@ -116,10 +131,11 @@ void reap(std::vector<Child>& children, ChildRunsResult& result, const Listener&
     if (child.state != State::kRunning) continue;
     const std::optional<ProcessEnd> end = child.process->wait_for(0.0);
     if (!end) continue;
-    child.iterations = end_of_log(child.run->log).iterations;
+    child.log.look();
+    child.iterations = child.log.iterations();
     if (end->good()) {
       child.state = State::kDone;
-      listener.event(fmt::format("{}: {}", child.run->name, summary_of(*child.run)));
+      listener.event(fmt::format("{}: {}", child.run->name, summary_of(child.log)));
     } else {
       child.state = State::kFailed;
       result.outcomes[i].problem = stopping ? "stopped" : describe_failure(*end, *child.run);
@@ -150,7 +166,7 @@ ChildRunsResult run_children(const std::vector<ChildRun>& runs, int jobs, int fi
   ChildRunsResult result;
   result.outcomes.resize(runs.size());
   std::vector<Child> children;
-  for (const ChildRun& run : runs) children.push_back({.run = &run, .iterations = run.done});
+  for (const ChildRun& run : runs) children.push_back({.run = &run, .log = LogWatch(run.log), .iterations = run.done});
   const auto running = [&] {
     return std::count_if(children.begin(), children.end(), [](const Child& c) { return c.state == State::kRunning; });
   };
@@ -172,7 +188,9 @@ ChildRunsResult run_children(const std::vector<ChildRun>& runs, int jobs, int fi
     reap(children, result, listener);
     if (running() == 0 && (result.stopped != 0 || next == children.size())) break;
     for (Child& child : children) {
-      if (child.state == State::kRunning) child.iterations = end_of_log(child.run->log).iterations;
+      if (child.state != State::kRunning) continue;
+      child.log.look_if_due();
+      child.iterations = child.log.iterations();
     }
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     listener.status(describe_progress(children, finished_before, spent.count()));

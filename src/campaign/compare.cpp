@@ -34,7 +34,7 @@ void write_marker(const ComparisonPaths& paths, const CompareRequest& request) {
   if (request.evaluate != 0) marker["evaluate"] = request.evaluate;
   if (request.preset) marker["preset"] = *request.preset;
   marker["set"] = request.sets;
-  write_file_atomically(paths.marker(), marker.dump(2) + "\n");
+  write_file_atomically(paths.marker(), json_text(marker, 2) + "\n");
 }
 
 // The limits that all have, NaN where they differ.
@@ -93,7 +93,8 @@ ComparedRun read_compared_run(const Configuration& configuration, const fs::path
   if (!problem.empty()) return run;
   const auto iterations = static_cast<std::size_t>(configuration.settings.iterations);
   run.log = read_log(RunPaths{folder}.log());
-  if (run.log.size() > iterations) run.log.resize(iterations);
+  std::erase_if(run.log,
+                [&](const LogEntry& entry) { return entry.report.iteration >= configuration.settings.iterations; });
   if (run.log.size() < iterations) run.problem = fmt::format("its log has only {} whole lines", run.log.size());
   return run;
 }
@@ -117,15 +118,16 @@ std::vector<ComparedAlgorithm> gather_runs(const std::vector<Variant>& variants,
 }
 
 // Every run that finished. Returns the signal that ended it early, or 0.
-int evaluate_runs(Comparison& comparison, const Listener& listener) {
+int evaluate_runs(const std::vector<Variant>& variants, Comparison& comparison, const Listener& listener) {
   const int threads = comparison.jobs * comparison.threads;
-  for (ComparedAlgorithm& algorithm : comparison.algorithms) {
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    ComparedAlgorithm& algorithm = comparison.algorithms[i];
     for (ComparedRun& run : algorithm.runs) {
       if (!run.problem.empty()) continue;
       if (const int signal = listener.stop()) return signal;
       listener.status(fmt::format("evaluating {}", run_name(algorithm.label, run.seed)));
       try {
-        run.evaluation = evaluate_run(run, comparison.evaluated, threads);
+        run.evaluation = evaluate_run(run, variants[i].configurations.front(), comparison.evaluated, threads);
       } catch (const UserError& error) {
         run.problem = fmt::format("it cannot be evaluated: {}", error.what());
       }
@@ -184,6 +186,10 @@ CompareResult run_comparison(const CompareRequest& request, const Listener& list
   const FolderLock lock(paths.folder);
   check_folder(paths, request.task);  // another process may have filled it in between
   const RunPlans plans = plan_runs(variants, paths);
+  remove_leftovers(paths.folder, [&](const std::string& name) {
+    return paths.folder / name == paths.marker() || paths.folder / name == paths.table() ||
+           paths.folder / name == paths.json() || name.starts_with("curve");
+  });
   write_marker(paths, request);
 
   CompareResult outcome;
@@ -200,14 +206,14 @@ CompareResult run_comparison(const CompareRequest& request, const Listener& list
   std::map<std::string, std::string> problems;
   for (std::size_t i = 0; i < children.size(); ++i) problems[children[i].name] = result.outcomes[i].problem;
   comparison.algorithms = gather_runs(variants, paths, problems);
-  if (request.evaluate > 0) outcome.stopped = evaluate_runs(comparison, listener);
+  if (request.evaluate > 0) outcome.stopped = evaluate_runs(variants, comparison, listener);
   if (outcome.stopped != 0) return outcome;
   outcome.failed = any_run(comparison, /*finished=*/false);
 
   const std::string trouble = write_curves(paths, comparison);
   outcome.table = comparison_markdown(comparison);
   if (trouble.empty()) outcome.table += "\n![learning curves](curves.svg)\n";
-  outcome.json = comparison_json(comparison).dump();
+  outcome.json = json_text(comparison_json(comparison));
   write_file_atomically(paths.table(), outcome.table);
   write_file_atomically(paths.json(), outcome.json + "\n");
   if (!trouble.empty()) listener.event(trouble);

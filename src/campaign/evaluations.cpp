@@ -23,7 +23,7 @@ std::string fingerprint(const fs::path& path) {
 std::optional<Json> read_kept(const fs::path& path, const std::string& policy) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
-  const Json found = Json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
+  const Json found = parse_json(read_file(path));
   if (!found.is_object() || !found.contains("report") || found.value("policy", Json()) != Json(policy)) {
     return std::nullopt;
   }
@@ -32,12 +32,13 @@ std::optional<Json> read_kept(const fs::path& path, const std::string& policy) {
 
 }  // namespace
 
-Json evaluate_run(const ComparedRun& run, int episodes, int threads) {
+Json evaluate_run(const ComparedRun& run, const Configuration& configuration, int episodes, int threads) {
   const fs::path path = run.folder / fmt::format("evaluation-{}.json", episodes);
   const std::string policy = fingerprint(RunPaths{run.folder}.checkpoint());
   if (std::optional<Json> kept = read_kept(path, policy)) return *std::move(kept);
 
-  const EvaluationReport report = evaluate(TrainedPolicy::load(run.folder), {.episodes = episodes, .threads = threads});
+  const TrainedPolicy trained = TrainedPolicy::load(run.folder, SavedPolicy::kLast, consent_to_same(configuration));
+  const EvaluationReport report = evaluate(trained, {.episodes = episodes, .threads = threads});
   Json file;
   file["policy"] = policy;
   // As it will be read: null for what is not finite.

@@ -5,6 +5,7 @@
 
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/process.hpp"
+#include "cgpo/base/text.hpp"
 
 namespace cgpo {
 
@@ -15,7 +16,8 @@ std::string draw_picture(const fs::path& folder, const std::string& name, const 
   fs::remove(folder / (name + ".svg"), ignored);  // one of older numbers would be worse than none
   write_file_atomically(folder / (name + ".gnuplot"), script);
   const fs::path output = folder / (name + ".gnuplot.out");
-  const int code = run_program({"gnuplot", name + ".gnuplot"}, folder, output);
+  // -d: without what a file beside the script may say about how gnuplot begins.
+  const int code = run_program({"gnuplot", "-d", name + ".gnuplot"}, folder, output);
   if (code == 127) {
     fs::remove(output, ignored);
     return fmt::format(
@@ -38,7 +40,8 @@ std::string svg_header(const std::string& name, int width, int height) {
 
 std::string quoted(const std::string& text) {
   std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("''") : std::string(1, c);
+  // The end of a line would end the string, and begin a command.
+  for (const char c : printable(text)) result += c == '\'' ? std::string("''") : std::string(1, c);
   return result + "'";
 }
 

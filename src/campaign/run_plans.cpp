@@ -30,19 +30,17 @@ RunPlan plan_run(const RunPaths& paths, const Configuration& configuration) {
     throw UserError("'{}' was made with other settings: {} is {} there, not {}; give --out another folder", name,
                     difference.key, difference.before, difference.after);
   }
-  const bool logged = fs::exists(paths.log(), ignored) && find_lines(paths.log(), 1).count > 0;
+  const bool logged = fs::exists(paths.log(), ignored) && find_lines(paths.log(), 1, LineKind::kLog).count > 0;
   if (!fs::exists(paths.checkpoint(), ignored)) {
     return {Begin::kAnew, 0, logged ? "it has a log and no checkpoint" : ""};
   }
   RunPlan plan;
   try {
-    plan.done = std::stoi(read_checkpoint(paths.checkpoint(), configuration).metadata.at("iteration"));
+    plan.done = iteration_of(read_checkpoint(paths.checkpoint(), configuration));
   } catch (const UserError& error) {
     return {Begin::kNew, 0, error.what()};
-  } catch (const std::logic_error&) {  // no such entry, or not a number
-    return {Begin::kNew, 0, "its checkpoint does not say after which iteration it was written"};
   }
-  const int lines = fs::exists(paths.log(), ignored) ? find_lines(paths.log(), plan.done).count : 0;
+  const int lines = find_lines(paths.log(), plan.done, LineKind::kLog).count;
   if (lines < plan.done) {
     return {Begin::kNew, 0,
             fmt::format("its log has {} whole lines, but its checkpoint stands after {} iterations", lines, plan.done)};
@@ -72,8 +70,9 @@ void check_folder(const ComparisonPaths& paths, const std::string& task) {
                     name);
   }
   if (fs::exists(paths.marker(), ignored)) {
-    const Json marker = Json::parse(read_file(paths.marker()), nullptr, /*allow_exceptions=*/false);
-    const std::string found = marker.is_object() ? marker.value("task", "") : "";
+    const Json marker = parse_json(read_file(paths.marker()));
+    const bool names_it = marker.is_object() && marker.contains("task") && marker["task"].is_string();
+    const std::string found = names_it ? marker["task"].get<std::string>() : "";
     if (found.empty()) throw UserError("'{}' does not name the task of its comparison", paths.marker().string());
     if (found != task) {
       throw UserError("'{}' compares on task '{}', not '{}'; give --out another folder", name, found, task);
@@ -82,6 +81,7 @@ void check_folder(const ComparisonPaths& paths, const std::string& task) {
   }
   for (const fs::directory_entry& entry : fs::directory_iterator(paths.folder, ignored)) {
     if (entry.path() == RunPaths{paths.folder}.lock()) continue;
+    if (name_behind_temporary(entry.path().filename().string()) == paths.marker().filename()) continue;
     throw UserError("'{}' holds other files and no comparison; give --out a folder that is empty or new", name);
   }
 }
@@ -124,6 +124,10 @@ std::vector<std::string> train_words(const Variant& variant, const Configuration
                                     folder.string(), "--threads",        fmt::format("{}", threads)};
   if (begin == Begin::kResume) {
     words.insert(words.end(), {"--resume", "--set", fmt::format("iterations={}", configuration.settings.iterations)});
+    // What the user gave to this command is given again; what the folder says would not be started.
+    for (const Assignment& assignment : consent_to_same(configuration).given) {
+      words.push_back(fmt::format("{}={}", assignment.key, format_value(assignment.value)));
+    }
     return words;
   }
   words.insert(words.end(), {"--algo", configuration.algorithm, "--preset", configuration.preset, "--seed",

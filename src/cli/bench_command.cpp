@@ -10,6 +10,7 @@
 #include "cgpo/base/table.hpp"
 #include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/simulator_timing.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/config/configuration.hpp"
 #include "cgpo/gradient/first_order.hpp"
 #include "cgpo/kernel/peak.hpp"
@@ -189,8 +190,8 @@ void time_kernels(const std::string& name, const std::shared_ptr<const Task>& ta
     row.ns_per_substep_gradient = *row.ns_per_substep + back;
     row.steps_per_second = 1e9 / (substeps * *row.ns_per_substep_gradient);
     if (peak > 0.0) {
-      row.bound = timing.simulator().step_operations() / peak / (substeps * *row.ns_per_substep);
-      row.bound_gradient = timing.simulator().pull_back_operations() / peak / (substeps * back);
+      row.bound = static_cast<double>(timing.simulator().step_operations()) / peak / (substeps * *row.ns_per_substep);
+      row.bound_gradient = static_cast<double>(timing.simulator().pull_back_operations()) / peak / (substeps * back);
     }
     if (mujoco) {
       row.peer = "mujoco";
@@ -266,9 +267,8 @@ void print(const std::vector<BenchRow>& rows) {
                      number(row.ratio(), "{:.0f}"), number(row.peer_ns_gradient, "{:.0f}"),
                      number(row.ratio_gradient(), "{:.0f}")});
   }
-  fmt::print("{}", text_table(table));
-  fmt::print(
-      "\nKernels: one thread, blocks of 32 environments in single precision, per environment and substep; gradients of "
+  say_lines(text_table(table));
+  say("\nKernels: one thread, blocks of 32 environments in single precision, per environment and substep; gradients of "
       "the\nreward and one cost. The bound is one multiply–add for each operation, forwards / backwards. MuJoCo: "
       "mj_step, and its\nfinite-difference derivatives, along random motion. -windows: {} episodes of {} steps with "
       "the policy;\n-gradients: the same, and both gradients by the policy's weights. -train: whole iterations of "
@@ -291,7 +291,7 @@ int bench(const BenchRequest& request) {
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   std::vector<BenchRow> rows;
   for (const std::string& name : names) {
-    fmt::print(stderr, "{} …\n", name);
+    say(stderr, "{} …\n", name);
     time_task(name, request, threads, rows);
   }
   if (request.json) {
@@ -299,9 +299,9 @@ int bench(const BenchRequest& request) {
     result["machine"] = cpu_description();
     result["results"] = Json::array();
     for (const BenchRow& row : rows) result["results"].push_back(to_json(row));
-    fmt::print("{}\n", result.dump());
+    say_json(result);
   } else {
-    fmt::print("{}\n\n", cpu_description());
+    say("{}\n\n", cpu_description());
     print(rows);
   }
   return 0;

@@ -1,8 +1,7 @@
 // `cgpo check`: a task's derivatives beside central differences.
-#include <fmt/format.h>
-
 #include "cgpo/base/json.hpp"
 #include "cgpo/cli/commands.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/config/configuration.hpp"
 #include "cgpo/studies/derivative_check.hpp"
 
@@ -32,11 +31,10 @@ int check_task(const CheckRequest& request) {
     result["max_relative_error"] = check.max_relative_error;
     result["states"] = check.states;
     result["window"] = check.window;
-    fmt::print("{}\n", result.dump());
+    say_json(result);
   } else {
-    fmt::print("{}: derivatives and central differences {} on {} windows of {} steps; largest relative error {:.2e}\n",
-               task->spec().name, agree ? "agree" : "DO NOT agree", check.states, check.window,
-               check.max_relative_error);
+    say("{}: derivatives and central differences {} on {} windows of {} steps; largest relative error {:.2e}\n",
+        task->spec().name, agree ? "agree" : "DO NOT agree", check.states, check.window, check.max_relative_error);
   }
   return agree ? 0 : 1;
 }

@@ -3,16 +3,21 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <csignal>
+#include <cstdio>
 #include <exception>
 #include <fmt/ranges.h>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/memory_limit.hpp"
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/base/text.hpp"
 #include "cgpo/base/version.hpp"
 #include "cgpo/cli/commands.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/config/keys.hpp"
 
 namespace cgpo {
@@ -143,22 +148,32 @@ std::function<int()> parse_command(int argc, const char* const* argv) {
     const Given given = [root, &app](const std::string& flag) { return app.count(flag) > 0; };
     return [run = commands[i].run, given] { return run(given); };
   }
-  fmt::print("{}", root->help());
+  say_lines(root->help());
   return [] { return 0; };
 }
 
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
-  if (argc > 0) set_program_name(argv[0]);
-  set_command_words(argc, argv);
+  // One who starts us may have it ignored; then the system would give away the numbers of our children, once they have
+  // ended, before we know that they have.
+  std::signal(SIGCHLD, SIG_DFL);
   try {
+    if (argc > 0) set_program_name(argv[0]);
+    set_command_words(argc, argv);
     return parse_command(argc, argv)();
   } catch (const UserError& error) {
-    fmt::print(stderr, "{}: {}\n", program_name(), error.what());
+    say(stderr, "{}: {}\n", program_name(), error.what());
+    return 2;
+  } catch (const std::bad_alloc&) {
+    // What was in the way is freed by now, but how much that was nobody knows: these ask for nothing.
+    std::fputs(program_name().c_str(), stderr);
+    std::fputs(": ", stderr);
+    std::fputs(kOutOfMemory, stderr);
+    std::fputs("\n", stderr);
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: internal error: {}\n", program_name(), error.what());
+    say(stderr, "{}: internal error: {}\n", program_name(), error.what());
     return 1;
   }
 }

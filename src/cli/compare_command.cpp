@@ -1,10 +1,9 @@
 // `cgpo compare`: several algorithms, several seeds, one table.
-#include <fmt/format.h>
-
 #include "cgpo/base/stop_signal.hpp"
 #include "cgpo/campaign/compare.hpp"
 #include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/status_line.hpp"
+#include "cgpo/cli/terminal.hpp"
 
 namespace cgpo {
 namespace {
@@ -25,7 +24,7 @@ int compare(const CompareFlags& flags) {
     line.event("stopped; the same command goes on where it was");
     return 128 + result.stopped;
   }
-  fmt::print("{}", flags.json ? result.json + "\n" : result.table);
+  say_lines(flags.json ? result.json + "\n" : result.table);
   return result.failed ? 1 : 0;
 }
 

@@ -5,6 +5,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/cli/commands.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/judge/explain.hpp"
 
 namespace cgpo {
@@ -15,6 +16,7 @@ struct EvalRequest {
   std::string checkpoint = "last";  // or "best"
   EvaluationOptions options;
   std::vector<std::string> sets;
+  bool allow_command = false;
   bool explain = false;  // also say what looks wrong
   bool json = false;
 };
@@ -38,7 +40,8 @@ int eval(EvalRequest& request) {
   EvaluationOptions& options = request.options;
   for (const std::string& text : request.sets) options.task_sets.push_back(parse_assignment(text));
   const bool best = request.checkpoint == "best";
-  const TrainedPolicy policy = TrainedPolicy::load(request.run, best ? SavedPolicy::kBest : SavedPolicy::kLast);
+  const TrainedPolicy policy = TrainedPolicy::load(request.run, best ? SavedPolicy::kBest : SavedPolicy::kLast,
+                                                   {.commands = request.allow_command, .given = options.task_sets});
   const auto begin = std::chrono::steady_clock::now();
   const EvaluationReport report = evaluate(policy, options);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -55,14 +58,16 @@ int eval(EvalRequest& request) {
     if (!options.engine.empty()) result["engine"] = options.engine;
     for (const Assignment& assignment : options.task_sets) result["changed"].push_back(assignment.key);
     if (explanation) result["explanation"] = to_json(*explanation, find_causes(*explanation));
-    fmt::print("{}\n", result.dump());
+    say_json(result);
     return 0;
   }
-  fmt::print("{} on {}{}, {} policy{}, {:.1f} s\n", configuration.algorithm, configuration.task,
-             describe_changes(options), best ? "best feasible" : "last", options.deterministic ? ", without noise" : "",
-             seconds);
-  fmt::print("{}", to_text(report));
-  if (explanation) fmt::print("\n{}", to_text(*explanation, find_causes(*explanation)));
+  say("{} on {}{}, {} policy{}, {:.1f} s\n", configuration.algorithm, configuration.task, describe_changes(options),
+      best ? "best feasible" : "last", options.deterministic ? ", without noise" : "", seconds);
+  say_lines(to_text(report));
+  if (explanation) {
+    say("\n");
+    say_lines(to_text(*explanation, find_causes(*explanation)));
+  }
   return 0;
 }
 
@@ -83,6 +88,7 @@ Command make_eval_command() {
        {"--substeps", whole(options.substeps, 1, 1000), "physics steps of an environment step (the engine's)"},
        {"--set", Texts{&request.sets}, "change options of the task: --set task.contact_stiffness=5e3",
         "task.KEY=VALUE"},
+       allow_command_flag(request.allow_command),
        {"--explain", Switch{&request.explain},
         "also look into gradients, critics, updates and actions, and say what looks wrong and what to try"},
        threads_flag(options.threads),

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "cgpo/config/configuration.hpp"
+
 namespace cgpo {
 
 // Where what was given goes. Targets live as long as the command that names them.
@@ -65,6 +67,10 @@ Whole seed(Target& target) {
 Flag threads_flag(int& threads);  // sets the target to all cores
 Flag json_flag(bool& json);
 Flag sets_flag(std::vector<std::string>& sets);
+Flag allow_command_flag(bool& allowed);
+// Of commands that open a run as it is: all that can be said again is what its task starts.
+Flag given_again_flag(std::vector<std::string>& sets);
+Consent consent_from(const std::vector<std::string>& sets, bool allowed);
 
 // "as listed by `cgpo tasks`".
 std::string listed_by(const char* command);

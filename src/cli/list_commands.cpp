@@ -8,6 +8,7 @@
 #include "cgpo/base/json.hpp"
 #include "cgpo/base/table.hpp"
 #include "cgpo/cli/commands.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/config/configuration.hpp"
 #include "cgpo/config/defaults.hpp"
 #include "cgpo/config/value.hpp"
@@ -95,7 +96,7 @@ int list_tasks(bool json) {
     result["tasks"] = Json::array();
     for (const TaskEntry& entry : task_registry())
       result["tasks"].push_back(entry.needs.empty() ? describe(standard_task(entry.name)->spec()) : describe(entry));
-    fmt::print("{}\n", result.dump());
+    say_json(result);
     return 0;
   }
   std::vector<std::vector<std::string>> rows = {
@@ -120,8 +121,8 @@ int list_tasks(bool json) {
     }
     notes += describe_options(entry);
   }
-  fmt::print("{}", text_table(rows));
-  fmt::print("{}", notes);
+  say_lines(text_table(rows));
+  say_lines(notes);
   return 0;
 }
 
@@ -135,7 +136,7 @@ int list_algorithms(bool json) {
       algorithm["summary"] = entry.summary;
       result["algorithms"].push_back(std::move(algorithm));
     }
-    fmt::print("{}\n", result.dump());
+    say_json(result);
     return 0;
   }
   std::vector<std::vector<std::string>> rows = {{"algorithm", "what it does"}};
@@ -147,8 +148,8 @@ int list_algorithms(bool json) {
     notes += fmt::format("\n{} sets\n", entry.name);
     for (const Assignment& own : defaults) notes += fmt::format("  {} = {}\n", own.key, format_value(own.value));
   }
-  fmt::print("{}", text_table(rows));
-  fmt::print("{}", notes);
+  say_lines(text_table(rows));
+  say_lines(notes);
   return 0;
 }
 

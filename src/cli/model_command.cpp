@@ -8,6 +8,7 @@
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/base/table.hpp"
 #include "cgpo/cli/commands.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/physics/model/model.hpp"
 #include "cgpo/physics/mujoco/engine.hpp"
 
@@ -68,7 +69,7 @@ void print_bodies(const Model& model) {
     rows.push_back({body_name(model, i), body_name(model, body.parent), fmt::format("{:.4g}", body.mass),
                     std::to_string(count_contacts(model, i)), describe_joints(model, i)});
   }
-  fmt::print("{}", text_table(rows));
+  say_lines(text_table(rows));
 }
 
 // A ball or free joint has a gear for each direction.
@@ -87,7 +88,7 @@ void print_actuators(const Model& model) {
     rows.push_back({name_or_number(actuator.name, i), left_out ? "-" : joint_name(model, actuator.joint),
                     left_out ? "-" : describe_gear(model, actuator), actuator.control_limited ? range : "any"});
   }
-  fmt::print("{}", text_table(rows));
+  say_lines(text_table(rows));
 }
 
 std::string describe_fluid(const Model& model) {
@@ -97,8 +98,8 @@ std::string describe_fluid(const Model& model) {
 
 void print_list(const char* title, const std::vector<std::string>& lines) {
   if (lines.empty()) return;
-  fmt::print("\n{}\n", title);
-  for (const std::string& line : lines) fmt::print("  {}\n", line);
+  say("\n{}\n", title);
+  for (const std::string& line : lines) say("  {}\n", line);
 }
 
 bool agrees(const ModelComparison& error) {
@@ -115,8 +116,8 @@ struct Comparisons {
 };
 
 void print_errors(const ModelComparison& error) {
-  fmt::print("  mass matrix {:.1e}, bias {:.1e}, passive {:.1e}, acceleration {:.1e}\n", error.mass_matrix, error.bias,
-             error.passive, error.acceleration);
+  say("  mass matrix {:.1e}, bias {:.1e}, passive {:.1e}, acceleration {:.1e}\n", error.mass_matrix, error.bias,
+      error.passive, error.acceleration);
 }
 
 void print_comparisons(const Comparisons& errors, bool complete, int states) {
@@ -124,21 +125,20 @@ void print_comparisons(const Comparisons& errors, bool complete, int states) {
   const char* verdict = same       ? "equals MuJoCo's"
                         : complete ? "IS NOT MuJoCo's"
                                    : "is not MuJoCo's, which has the elements above";
-  fmt::print("\nwithout contact and limits the dynamics {} on {} random states; largest relative errors:\n", verdict,
-             states);
+  say("\nwithout contact and limits the dynamics {} on {} random states; largest relative errors:\n", verdict, states);
   print_errors(errors.whole);
   if (same || complete) return;
-  fmt::print("without those elements it {}:\n", agrees(errors.supported) ? "equals MuJoCo's" : "IS NOT MuJoCo's");
+  say("without those elements it {}:\n", agrees(errors.supported) ? "equals MuJoCo's" : "IS NOT MuJoCo's");
   print_errors(errors.supported);
 }
 
 void print_report(const Model& model, const Comparisons& errors, int states) {
-  fmt::print("{}: {} positions, {} velocities, {} controls, {} bodies, {} contact points\n", model.name, model.nq,
-             model.nv, model.nu, count_bodies(model), model.contacts.size());
-  fmt::print("total mass {:.6g}, gravity {:.6g}, {}, time step {:.6g}\n\n", model.total_mass(),
-             fmt::join(model.gravity.at, " "), describe_fluid(model), model.timestep);
+  say("{}: {} positions, {} velocities, {} controls, {} bodies, {} contact points\n", model.name, model.nq, model.nv,
+      model.nu, count_bodies(model), model.contacts.size());
+  say("total mass {:.6g}, gravity {:.6g}, {}, time step {:.6g}\n\n", model.total_mass(),
+      fmt::join(model.gravity.at, " "), describe_fluid(model), model.timestep);
   print_bodies(model);
-  fmt::print("\n");
+  say("\n");
   print_actuators(model);
   print_list("not supported; our dynamics leaves it out:", model.unsupported);
   print_list("to be aware of:", model.warnings);
@@ -192,7 +192,7 @@ int describe_model(const ModelRequest& request) {
   if (request.json) {
     // Names in a file need not be UTF-8; JSON is.
     const Json report = to_json(model, errors, request.states);
-    fmt::print("{}\n", report.dump(-1, ' ', false, Json::error_handler_t::replace));
+    say_json(report);
   } else {
     print_report(model, errors, request.states);
   }

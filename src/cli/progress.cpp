@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 
 #include "cgpo/base/text.hpp"
+#include "cgpo/cli/terminal.hpp"
 
 namespace cgpo {
 
@@ -45,27 +46,26 @@ void Progress::show(const LogEntry& entry, double steps_per_second) {
     // Faster than the eye is only noise, and costs time.
     if (shown_ > 1 && !last && since < 0.05) return;
     // A line that wraps could not be drawn over.
-    fmt::print(stream_, "\r\x1b[2K{}", line(entry, steps_per_second).substr(0, width()));
+    say(stream_, "\r\x1b[2K{}", first_characters(line(entry, steps_per_second), width()));
     open_ = true;
   } else {
     pending_ = line(entry, steps_per_second);
     if (shown_ > 1 && !last && since < 1.0) return;
-    fmt::print(stream_, "{}\n", pending_);
+    say(stream_, "{}\n", pending_);
     pending_.clear();
   }
   // A warning is worth a line of its own, but not one an iteration: it shares the pace of the lines.
   if (!entry.report.warning.empty()) {
-    fmt::print(stream_, "{}warning: {}\n", terminal_ ? "\n" : "", entry.report.warning);
+    if (terminal_) say(stream_, "\n");
+    say(stream_, "warning: {}\n", entry.report.warning);
     open_ = false;
   }
-  std::fflush(stream_);
   shown_at_ = now;
 }
 
 void Progress::finish() {
-  if (open_) fmt::print(stream_, "\n");
-  if (!pending_.empty()) fmt::print(stream_, "{}\n", pending_);
-  std::fflush(stream_);
+  if (open_) say(stream_, "\n");
+  if (!pending_.empty()) say(stream_, "{}\n", pending_);
   open_ = false;
   pending_.clear();
 }

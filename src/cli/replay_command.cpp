@@ -1,11 +1,11 @@
 // `cgpo replay`: a page with the robot moving, and films and pictures of it.
-#include <fmt/format.h>
 #include <utility>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/status_line.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/view/film.hpp"
 
 namespace cgpo {
@@ -13,26 +13,29 @@ namespace {
 
 struct ReplayFlags {
   ReplayRequest request;
+  std::vector<std::string> sets;
+  bool allow_command = false;
   bool json = false;
 };
 
-int replay(const ReplayFlags& flags, const Given& given) {
-  const ReplayRequest& request = flags.request;
+int replay(ReplayFlags& flags, const Given& given) {
+  ReplayRequest& request = flags.request;
   if (request.run.empty()) throw UserError("replay needs the folder of a run: {} replay RUN", program_name());
   for (const char* name : {"--show", "--size", "--theme", "--fps", "--from", "--seconds"}) {
     if (given(name) && !request.video && !request.frames) {
       throw UserError("{} is of a film: it needs --video FILE or --frames FOLDER", name);
     }
   }
+  request.consent = consent_from(flags.sets, flags.allow_command);
   StatusLine line;
   const Json result = make_replay(request, line.listener());
   if (flags.json) {
-    fmt::print("{}\n", result.dump(-1, ' ', false, Json::error_handler_t::replace));
+    say_json(result);
     return 0;
   }
   for (const auto& [key, word] :
        {std::pair("out", "replay"), std::pair("video", "video"), std::pair("folder", "folder")}) {
-    if (result.contains(key)) fmt::print("{:<7} {}\n", word, result.at(key).get<std::string>());
+    if (result.contains(key)) say("{:<7} {}\n", word, result.at(key).get<std::string>());
   }
   return 0;
 }
@@ -56,6 +59,8 @@ Command make_replay_command() {
            {"--fps", whole(request.fps, 1, 60), "pictures a second (20)"},
            {"--from", Number{&request.from, 0.0, 1e6}, "seconds into the episode at which the film begins (0)"},
            {"--seconds", Number{&request.seconds, 0.01, 600.0}, "of the film (5)"},
+           given_again_flag(owned->sets),
+           allow_command_flag(owned->allow_command),
            threads_flag(request.threads),
            json_flag(owned->json)},
           [owned](const Given& given) { return replay(*owned, given); }};

@@ -1,10 +1,9 @@
 // `cgpo report`: one page about one or several runs.
-#include <fmt/format.h>
-
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/cli/commands.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/view/report.hpp"
 
 namespace cgpo {
@@ -16,6 +15,8 @@ struct ReportRequest {
   std::vector<std::string> runs;
   std::optional<std::string> out;
   PageOptions options;
+  std::vector<std::string> sets;
+  bool allow_command = false;
   int threads = 1;
   bool json = false;
 };
@@ -35,14 +36,14 @@ Json summary_json(const Json& data, const fs::path& out, std::size_t bytes) {
 
 int report(const ReportRequest& request) {
   if (request.runs.empty()) throw UserError("report needs the folder of a run: {} report RUN", program_name());
-  const std::vector<ReportedRun> runs = read_runs(request.runs);
+  const std::vector<ReportedRun> runs = read_runs(request.runs, consent_from(request.sets, request.allow_command));
   const fs::path out = request.out        ? fs::path(*request.out)
                        : runs.size() == 1 ? runs.front().paths.folder / "report.html"
                                           : fs::path("report.html");
   ThreadPool pool(request.threads);
   if (request.options.episodes > 0) {
-    fmt::print(stderr, "evaluating {} polic{} on {} episodes each …\n", runs.size(), runs.size() == 1 ? "y" : "ies",
-               request.options.episodes);
+    say(stderr, "evaluating {} polic{} on {} episodes each …\n", runs.size(), runs.size() == 1 ? "y" : "ies",
+        request.options.episodes);
   }
   const Json data = page_data(runs, request.options, pool);
   const std::string page = page_from(data);
@@ -50,17 +51,17 @@ int report(const ReportRequest& request) {
   if (request.json) {
     Json summary = summary_json(data, out, page.size());
     for (Json& run : summary["runs"]) run.erase("replay");
-    fmt::print("{}\n", summary.dump(-1, ' ', false, Json::error_handler_t::replace));
+    say_json(summary);
     return 0;
   }
   for (const Json& run : data.at("runs")) {
     if (!run.contains("evaluation")) continue;
     const Json& evaluation = run.at("evaluation");
-    fmt::print("{}: {}\n", run.at("folder").get<std::string>(),
-               evaluation.value(evaluation.contains("problem") ? "problem" : "sentence", ""));
+    say("{}: {}\n", run.at("folder").get<std::string>(),
+        evaluation.value(evaluation.contains("problem") ? "problem" : "sentence", ""));
   }
-  fmt::print("report  {} ({:.1f} MiB; opens in any browser, without a network)\n", out.string(),
-             static_cast<double>(page.size()) / (1024.0 * 1024.0));
+  say("report  {} ({:.1f} MiB; opens in any browser, without a network)\n", out.string(),
+      static_cast<double>(page.size()) / (1024.0 * 1024.0));
   return 0;
 }
 
@@ -75,6 +76,8 @@ Command make_report_command() {
        {"--episodes", whole(request.options.episodes, 0, 100'000'000), "of the evaluation (1024); 0: none"},
        {"--replays", whole(request.options.replays, 0, 16), "episodes of each policy that are shown (1); 0: none"},
        {"--seed", seed(request.options.seed), "of start states and noise (the run's own)"},
+       given_again_flag(request.sets),
+       allow_command_flag(request.allow_command),
        threads_flag(request.threads),
        json_flag(request.json)},
       [owned](const Given&) { return report(*owned); }};

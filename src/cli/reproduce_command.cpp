@@ -6,6 +6,7 @@
 #include "cgpo/base/text.hpp"
 #include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/status_line.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/reproduce/making.hpp"
 
 namespace cgpo {
@@ -49,8 +50,8 @@ int reproduce(const ReproduceFlags& flags) {
     for (PreparedReproduction& prepared : all_prepared) {
       const ReproduceOutcome outcome = make_reproduction(prepared);
       failed = failed || outcome.failed;
-      if (!flags.json) fmt::print("{}{}", all.empty() ? "" : "\n", outcome.text);
-      std::fflush(stdout);
+      if (!flags.json && !all.empty()) say("\n");
+      if (!flags.json) say_lines(outcome.text);
       all.push_back(outcome.json);
     }
   } catch (const Stopped& stopped) {
@@ -60,7 +61,7 @@ int reproduce(const ReproduceFlags& flags) {
   if (flags.json) {
     Json json;
     json["reproductions"] = all;
-    fmt::print("{}\n", (one ? all.front() : json).dump());
+    say_json(one ? all.front() : json);
   }
   return failed ? 1 : 0;
 }

@@ -2,13 +2,13 @@
 // force for it and who set them.
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <string>
 #include <vector>
 
 #include "cgpo/base/json.hpp"
 #include "cgpo/base/table.hpp"
 #include "cgpo/cli/commands.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/config/setting_list.hpp"
 
 namespace cgpo {
@@ -46,7 +46,7 @@ int list_all_settings(const ConfigurationRequest& request, bool json) {
     Json result;
     result["settings"] = Json::array();
     for (const ListedSetting& setting : settings) result["settings"].push_back(to_json(setting));
-    fmt::print("{}\n", result.dump());
+    say_json(result);
     return 0;
   }
   const bool has_origins = std::any_of(settings.begin(), settings.end(),
@@ -61,7 +61,7 @@ int list_all_settings(const ConfigurationRequest& request, bool json) {
       rows[i + 1].insert(rows[i + 1].begin() + 3, settings[i].origin.who);
     }
   }
-  fmt::print("{}", text_table(rows));
+  say_lines(text_table(rows));
   return 0;
 }
 

@@ -1,11 +1,11 @@
 #include "cgpo/cli/status_line.hpp"
 
 #include <cstdio>
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cgpo/base/stop_signal.hpp"
+#include "cgpo/cli/terminal.hpp"
 
 namespace cgpo {
 namespace {
@@ -34,13 +34,12 @@ Listener StatusLine::listener() {
 
 void StatusLine::event(const std::string& text) {
   status("");
-  fmt::print(stderr, "{}\n", text);
-  std::fflush(stderr);
+  say(stderr, "{}\n", text);
 }
 
 void StatusLine::status(const std::string& text) {
   if (text.empty()) {
-    if (shown_) fmt::print(stderr, "{}", kEraseLine);
+    if (shown_) write_out(stderr, kEraseLine);
     shown_ = false;
   } else {
     const Clock::duration pause = terminal_ ? Clock::duration(kTerminalPause) : Clock::duration(kFilePause);
@@ -48,12 +47,12 @@ void StatusLine::status(const std::string& text) {
     shown_at_ = Clock::now();
     shown_ = terminal_;
     if (terminal_) {
-      fmt::print(stderr, "{}{}", kEraseLine, text.substr(0, terminal_width()));
+      write_out(stderr, kEraseLine);
+      say(stderr, "{}", first_characters(printable(text), terminal_width()));
     } else {
-      fmt::print(stderr, "{}\n", text);
+      say(stderr, "{}\n", text);
     }
   }
-  std::fflush(stderr);
 }
 
 }  // namespace cgpo

@@ -15,8 +15,9 @@
 #include "cgpo/base/version.hpp"
 #include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/progress.hpp"
+#include "cgpo/cli/terminal.hpp"
 #include "cgpo/kernel/kernel.hpp"
-#include "cgpo/run/open_run.hpp"
+#include "cgpo/run/rehearsal.hpp"
 #include "cgpo/view/live_view.hpp"
 
 namespace cgpo {
@@ -33,6 +34,7 @@ struct TrainRequest {
   bool force = false;
   bool allow_unsupported = false;
   int threads = 1;
+  bool dry = false;         // only say what it would take
   bool live = false;        // serve a page about the run while it trains
   std::optional<int> port;  // of that page; 0: any that is free
   bool json = false;
@@ -59,58 +61,65 @@ std::string describe_backend(const Task& task, Backend backend) {
 void print_header(std::FILE* stream, const Configuration& configuration, const Task& task, const fs::path& folder,
                   int threads) {
   const Settings& settings = configuration.settings;
-  fmt::print(stream, "{}: {} on {}, seed {}, preset {}, in {}\n", kVersion, configuration.algorithm, configuration.task,
-             configuration.seed, configuration.preset, folder.string());
-  fmt::print(stream, "{} iterations of {} episodes of {} steps; {}, {} thread{}\n", settings.iterations,
-             settings.environments, settings.horizon, describe_backend(task, settings.kernel.backend), threads,
-             threads == 1 ? "" : "s");
-  std::fflush(stream);
+  say(stream, "{}: {} on {}, seed {}, preset {}, in {}\n", kVersion, configuration.algorithm, configuration.task,
+      configuration.seed, configuration.preset, folder.string());
+  say(stream, "{} iterations of {} episodes of {} steps; {}, {} thread{}\n", settings.iterations, settings.environments,
+      settings.horizon, describe_backend(task, settings.kernel.backend), threads, threads == 1 ? "" : "s");
+}
+
+// What a command that opens the run's folder needs if its simulator is a program.
+const char* allowed_again(const Configuration& configuration) {
+  return consent_to_same(configuration).given.empty() ? "" : " --allow-command";
 }
 
 // The words of a command that continues this run.
 std::string resume_words(const Configuration& configuration, const fs::path& folder) {
-  return fmt::format("{} train {} --resume --out {}", program_name(), configuration.task, folder.string());
+  return fmt::format("{} train {} --resume --out {}{}", program_name(), configuration.task, folder.string(),
+                     allowed_again(configuration));
 }
 
 void print_summary(std::FILE* stream, const TrainingResult& result, const Configuration& configuration,
                    const fs::path& folder) {
   const Settings& settings = configuration.settings;
-  fmt::print(stream, "\n{} of {} iterations done", result.iterations, settings.iterations);
+  say(stream, "\n{} of {} iterations done", result.iterations, settings.iterations);
   if (result.last) {
     const IterationReport& report = result.last->report;
-    fmt::print(stream, ", {} steps in {}", report.steps, format_duration(result.last->seconds));
-    if (result.steps_per_second > 0.0) fmt::print(stream, ", {} steps/s", format_rate(result.steps_per_second));
-    fmt::print(stream,
-               "\nthe last episodes, before the last update (eval judges the policy that came of it):\nreturn  {:.5g} "
-               "± {:.2g}\n",
-               report.return_mean, report.return_se);
+    say(stream, ", {} steps in {}", report.steps, format_duration(result.last->seconds));
+    if (result.steps_per_second > 0.0) say(stream, ", {} steps/s", format_rate(result.steps_per_second));
+    say(stream,
+        "\nthe last episodes, before the last update (eval judges the policy that came of it):\nreturn  {:.5g} "
+        "± {:.2g}\n",
+        report.return_mean, report.return_se);
     for (std::size_t i = 0; i < report.costs.size(); ++i) {
       const char* verdict = !(report.costs[i] <= report.limits[i]) ? "over the limit"
                             : report.costs[i] + 1.96 * report.costs_se[i] > report.limits[i]
                                 ? "holds, within the uncertainty"
                                 : "holds";
-      fmt::print(stream, "cost    {:.5g} ± {:.2g}, limit {:.5g}: {} ({})\n", report.costs[i], report.costs_se[i],
-                 report.limits[i], verdict, settings.costs[i]);
+      say(stream, "cost    {:.5g} ± {:.2g}, limit {:.5g}: {} ({})\n", report.costs[i], report.costs_se[i],
+          report.limits[i], verdict, settings.costs[i]);
     }
   }
-  fmt::print(stream, "{}folder  {}\n", result.last ? "" : "\n", folder.string());
+  if (!result.last) say(stream, "\n");
+  say(stream, "folder  {}\n", folder.string());
   if (result.finished) {
     std::error_code ignored;
     const bool best = fs::exists(RunPaths{folder}.best(), ignored);
-    fmt::print(stream, "next    {} eval {}{}\n", program_name(), folder.string(), best ? " [--checkpoint best]" : "");
-    fmt::print(stream, "        {} report {}\n", program_name(), folder.string());
-    fmt::print(stream, "        {} --set iterations={}\n", resume_words(configuration, folder),
-               2 * settings.iterations);
+    const char* const allowed = allowed_again(configuration);
+    say(stream, "next    {} eval {}{}{}\n", program_name(), folder.string(), allowed,
+        best ? " [--checkpoint best]" : "");
+    say(stream, "        {} report {}{}\n", program_name(), folder.string(), allowed);
+    say(stream, "        {} --set iterations={}\n", resume_words(configuration, folder), 2 * settings.iterations);
   } else {
-    fmt::print(stream, "stopped; to go on: {}\n", resume_words(configuration, folder));
+    say(stream, "stopped; to go on: {}\n", resume_words(configuration, folder));
   }
 }
 
-Json summary_json(const TrainingResult& result, const fs::path& folder) {
+Json summary_json(const TrainingResult& result, const fs::path& folder, const std::vector<std::string>& notes) {
   Json summary = result.last ? to_json(*result.last) : Json::object();
   summary["out"] = folder.string();
   summary["iterations"] = result.iterations;
   summary["finished"] = result.finished;
+  if (!notes.empty()) summary["notes"] = notes;
   return summary;
 }
 
@@ -127,15 +136,21 @@ Json summary_json(const TrainingResult& result, const fs::path& folder) {
       more == 0 ? "" : fmt::format("; and {} more, which `{} model FILE` lists", more, program_name()));
 }
 
-Run open(const TrainRequest& request) {
+RunOptions options_of(const TrainRequest& request) {
   RunOptions options{.mode = request.resume  ? FolderMode::kResume
                              : request.force ? FolderMode::kForce
                                              : FolderMode::kNew,
                      .allow_unsupported = request.allow_unsupported,
                      .threads = request.threads};
   if (request.out) options.folder = *request.out;
+  return options;
+}
+
+Run open(const TrainRequest& request) {
+  RunOptions options = options_of(request);
   if (request.resume) {
     options.folder = folder_to_resume(request);
+    for (const std::string& note : mend_run(options.folder)) say(stderr, fmt::format("note: {}\n", note));
     return open_run(continue_configuration(find_run(options.folder).config(), request.configuration), options);
   }
   try {
@@ -145,34 +160,64 @@ Run open(const TrainRequest& request) {
   }
 }
 
+int show_rehearsal(const TrainRequest& request) {
+  Rehearsal rehearsal;
+  try {
+    rehearsal = rehearse(resolve_configuration(request.configuration), options_of(request));
+  } catch (const UnsupportedElements& error) {
+    refuse_unsupported(error);
+  }
+  if (request.json) {
+    Json result = {{"out", rehearsal.folder.string()},
+                   {"memory", rehearsal.memory.total()},
+                   {"iterations", rehearsal.iterations},
+                   {"seconds_per_iteration", rehearsal.seconds_per_iteration},
+                   {"seconds", rehearsal.seconds()}};
+    for (const MemoryPart& part : rehearsal.memory.parts) result["memory_parts"][part.name] = part.bytes;
+    result["memory_available"] = rehearsal.available ? Json(rehearsal.available->bytes) : Json();
+    say_json(result);
+    return 0;
+  }
+  say("memory  about {}", format_bytes(rehearsal.memory.total()));
+  if (rehearsal.available) say("; {} are {}", format_bytes(rehearsal.available->bytes), rehearsal.available->who);
+  say("\n");
+  for (const MemoryPart& part : rehearsal.memory.parts)
+    say("        {:>10}  {}\n", format_bytes(part.bytes), part.name);
+  say("time    about {}: {} iterations of {:.3g} s with {} thread{}\n", format_duration(rehearsal.seconds()),
+      rehearsal.iterations, rehearsal.seconds_per_iteration, request.threads, request.threads == 1 ? "" : "s");
+  say("folder  {}, where nothing was written\n", rehearsal.folder.string());
+  return 0;
+}
+
 void print_opening(std::FILE* stream, const Run& run, const TrainRequest& request) {
+  for (const std::string& note : run.notes()) say(stderr, "note: {}\n", note);
   if (!request.resume) {
     const TaskSpec& spec = run.task().spec();
-    for (const std::string& element : spec.unsupported) fmt::print(stderr, "left out: {}\n", element);
-    for (const std::string& warning : spec.warnings) fmt::print(stderr, "warning: {}\n", warning);
+    for (const std::string& element : spec.unsupported) say(stderr, "left out: {}\n", element);
+    for (const std::string& warning : spec.warnings) say(stderr, "warning: {}\n", warning);
   }
   if (request.resume && run.is_finished()) return;
   print_header(stream, run.configuration(), run.task(), run.paths().folder, request.threads);
-  if (request.resume) fmt::print(stream, "going on after iteration {}\n", run.iteration());
+  if (request.resume) say(stream, "going on after iteration {}\n", run.iteration());
 }
 
 int train(TrainRequest& request) {
   if (!request.config.empty()) request.configuration.file = parse_document(read_file(request.config), request.config);
   for (const std::string& text : request.sets) request.configuration.sets.push_back(parse_assignment(text));
   if (request.port && !request.live) throw UserError("--port is that of the live view; it needs --live");
+  if (request.dry) return show_rehearsal(request);
   std::optional<LiveView> live;  // first of all, so that a port in use stops a run before anything is written
   if (request.live) live.emplace(request.port.value_or(LiveView::kUsualPort));
 
   Run run = open(request);
   const fs::path& folder = run.paths().folder;
   std::FILE* const stream = request.json ? stderr : stdout;
+  const StopSignal stop;  // from here on a reader of the output that goes (`train | head`) does not end the training
   print_opening(stream, run, request);
   if (live) {
     live->begin(folder, run.configuration());
-    fmt::print(stream, "live: {}\n", live->address());
-    std::fflush(stream);
+    say(stream, "live: {}\n", live->address());
   }
-  const StopSignal stop;
   Progress progress(stream, ::isatty(::fileno(stream)) != 0, run.configuration().settings.iterations);
   TrainingResult result;
   try {
@@ -185,7 +230,7 @@ int train(TrainRequest& request) {
   }
   if (live) live->finish();
   print_summary(stream, result, run.configuration(), folder);
-  if (request.json) fmt::print("{}\n", summary_json(result, folder).dump());
+  if (request.json) say_json(summary_json(result, folder, run.notes()));
   return result.finished ? 0 : 128 + StopSignal::flag();
 }
 
@@ -208,8 +253,11 @@ Command make_train_command() {
            {"--resume", Switch{&request.resume},
             "continue a run from its checkpoint; of its settings only `iterations` may change"},
            {"--force", Switch{&request.force, "--resume"}, "replace the run that is in the folder"},
+           {"--dry-run", Switch{&request.dry, "--resume"},
+            "say what memory and time it would take, after some iterations, and write nothing"},
            {"--allow-unsupported", Switch{&request.allow_unsupported},
             "train a robot without those of its elements that the own engine does not know"},
+           allow_command_flag(configuration.allow_commands),
            {"--live", Switch{&request.live}, "serve a page on this machine that shows the run while it trains"},
            {"--port", whole(request.port, 0, 65535),
             fmt::format("of that page ({}); 0: any that is free", LiveView::kUsualPort)},

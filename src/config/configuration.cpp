@@ -47,9 +47,9 @@ AlgorithmContext context_of(const Configuration& configuration, ThreadPool& pool
 }
 
 std::string write_configuration(const Configuration& configuration) {
-  std::string text =
-      fmt::format("# {}: all of a run's settings. `{} train {} --config FILE` repeats it, bit for bit.\n", kVersion,
-                  program_name(), configuration.task);
+  std::string text = fmt::format(
+      "# {}: all of a run's settings. `{} train {} --config FILE{}` repeats it, bit for bit.\n", kVersion,
+      program_name(), configuration.task, consent_to_same(configuration).given.empty() ? "" : " --allow-command");
   std::string section;
   for (const ConfigurationLine& line : configuration_lines(configuration)) {
     if (section_of(line.key) != section) {
@@ -60,6 +60,25 @@ std::string write_configuration(const Configuration& configuration) {
     text += fmt::format("{:<28} # {}\n", fmt::format("{} = {}", name, line.value), line.help);
   }
   return text;
+}
+
+bool starts_program(const std::string& key) {
+  const std::vector<TaskEntry>& tasks = task_registry();
+  return std::any_of(tasks.begin(), tasks.end(), [&](const TaskEntry& entry) {
+    return std::any_of(entry.options.begin(), entry.options.end(),
+                       [&](const TaskOption& option) { return option.executes && "task." + option.name == key; });
+  });
+}
+
+Consent consent_to_same(const Configuration& configuration) {
+  Consent consent;
+  for (const TaskOption& option : configuration.task_options.known()) {
+    const OptionValue& value = configuration.task_options.values().at(option.name);
+    if (option.executes && value != option.standard) {
+      consent.given.push_back({"task." + option.name, value_of(value), "--set"});
+    }
+  }
+  return consent;
 }
 
 std::vector<SettingDifference> differences(const Configuration& before, const Configuration& after) {

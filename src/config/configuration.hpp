@@ -37,6 +37,13 @@ struct Configuration {
   std::shared_ptr<const Task> made;  // the task with these options; null: they have changed, and it is yet to be made
 };
 
+// What a user vouches for of a file, which may be somebody else's. It starts no program by itself: an option of its
+// task that `executes`, as task.command does, counts only if it is allowed or given again.
+struct Consent {
+  bool commands = false;               // what the file says may be started
+  std::vector<Assignment> given = {};  // such options given again, in place of the file's; others do not count here
+};
+
 // What the user asked for. The named ones are those of the command line, and win over the same keys of the file.
 struct ConfigurationRequest {
   std::optional<std::string> task;
@@ -46,6 +53,7 @@ struct ConfigurationRequest {
   std::optional<std::int64_t> seed;
   std::vector<Assignment> file;
   std::vector<Assignment> sets;
+  bool allow_commands = false;  // `file` may start programs (see Consent); `sets`, which the user gave, always may
 };
 
 // Throws UserError for whatever is wrong with the request: an unknown name, a value of the wrong type or out of range,
@@ -78,9 +86,15 @@ std::vector<ConfigurationLine> configuration_lines(const Configuration& configur
 std::string write_configuration(const Configuration& configuration);
 
 // Of a file that write_configuration wrote.
-Configuration read_configuration(const std::filesystem::path& path);
-// The same to be compared with `other`, whose task serves here too if it is the same one.
+Configuration read_configuration(const std::filesystem::path& path, const Consent& consent = {});
+// The same to be compared with `other`, whose task serves here too if it is the same one. A program that `other` does
+// not name is not started: then, too, it is the task of `other` that fills in.
 Configuration read_configuration(const std::filesystem::path& path, const Configuration& other);
+
+// Whether this is an option that starts a program, of any task.
+bool starts_program(const std::string& key);
+// Its own options that do, as they would be given again; empty: none.
+Consent consent_to_same(const Configuration& configuration);
 
 // A key on which two configurations differ.
 struct SettingDifference {
@@ -92,6 +106,10 @@ std::vector<SettingDifference> differences(const Configuration& before, const Co
 
 // Whether a run can go on with these settings; throws UserError, naming the key, if anything differs that may not.
 void check_continues(const Configuration& before, const Configuration& after, const std::filesystem::path& stored);
+
+// All that a run keeps for life, as text: the same for two configurations if and only if one may go on where the other
+// stopped. How a simulator outside is started (task.command) is not part of it.
+std::string lasting_configuration(const Configuration& configuration);
 
 // The stored configuration of a run that goes on. What the request says again must be the same, but for `iterations`,
 // which may change; throws UserError, naming the key, if anything else does.

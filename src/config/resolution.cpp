@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fmt/ranges.h>
 #include <limits>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "cgpo/config/defaults.hpp"
 #include "cgpo/config/keys.hpp"
 #include "cgpo/tasks/registry.hpp"
+#include "cgpo/updates/actor_critic.hpp"
 
 namespace cgpo {
 namespace {
@@ -65,12 +67,23 @@ bool read_identity(const Assignment& assignment, Configuration& configuration) {
   return true;
 }
 
-// Takes the identity out of file and command line, and returns the assignments that are left.
-std::vector<Assignment> resolve_identity(const ConfigurationRequest& request, Configuration& configuration) {
-  std::vector<Assignment> rest;
+// A run's folder keeps it as TOML, which is UTF-8.
+void check_init(const std::string& init) {
+  if (!is_utf8(init)) throw UserError("--init: the name '{}' is not UTF-8", init);
+}
+
+// Takes the identity out of file and command line, and returns the assignments that are left; those of the file first.
+struct RequestedSettings {
+  std::vector<Assignment> all;
+  std::size_t of_file = 0;
+};
+RequestedSettings resolve_identity(const ConfigurationRequest& request, Configuration& configuration) {
+  RequestedSettings requested;
+  std::vector<Assignment>& rest = requested.all;
   for (const Assignment& assignment : request.file) {
     if (!read_identity(assignment, configuration)) rest.push_back(assignment);
   }
+  requested.of_file = rest.size();
   for (const Assignment& assignment : request.sets) {
     for (const auto& [key, flag] : kFlags) {
       if (key == assignment.key)
@@ -86,7 +99,8 @@ std::vector<Assignment> resolve_identity(const ConfigurationRequest& request, Co
   if (request.preset) configuration.preset = *request.preset;
   if (request.init) configuration.init = *request.init;
   if (request.seed) configuration.seed = static_cast<std::uint64_t>(*request.seed);
-  return rest;
+  check_init(configuration.init);
+  return requested;
 }
 
 // Names the keys of the same section, or, if there is no such section, the sections that there are.
@@ -116,17 +130,24 @@ void assign(const Assignment& assignment, const SettingOrigin& origin, Configura
   configuration.origins[assignment.key] = origin;
 }
 
-void assign_task_option(const Assignment& assignment, Configuration& configuration) {
+OptionValue option_value(const Assignment& assignment) {
+  if (const auto* flag = std::get_if<bool>(&assignment.value.data)) return *flag;
+  if (const auto* text = std::get_if<std::string>(&assignment.value.data)) return *text;
+  if (const auto* number = std::get_if<double>(&assignment.value.data)) return *number;
+  if (const auto* integer = std::get_if<std::int64_t>(&assignment.value.data)) return static_cast<double>(*integer);
+  throw UserError("{} cannot be a list", assignment.key);
+}
+
+// confirmed: the user says so, not only a file.
+void assign_task_option(const Assignment& assignment, bool confirmed, Configuration& configuration) {
   with_origin(assignment, [&] {
     TaskOptions& options = configuration.task_options;
     const std::string name = assignment.key.substr(kTaskPrefix.size());
-    if (const auto* flag = std::get_if<bool>(&assignment.value.data)) return options.set(name, *flag);
-    if (const auto* text = std::get_if<std::string>(&assignment.value.data)) return options.set(name, *text);
-    if (const auto* number = std::get_if<double>(&assignment.value.data)) return options.set(name, *number);
-    if (const auto* integer = std::get_if<std::int64_t>(&assignment.value.data)) {
-      return options.set(name, static_cast<double>(*integer));
+    if (confirmed) {
+      options.set(name, option_value(assignment));
+    } else {
+      options.set_unconfirmed(name, option_value(assignment), assignment.origin);
     }
-    throw UserError("{} cannot be a list", assignment.key);
   });
   configuration.origins[assignment.key] = {assignment.origin, ""};
 }
@@ -146,6 +167,7 @@ void check_together(const Settings& settings) {
   if (radius.eta_low >= radius.eta_high) {
     throw UserError("radius.eta_low ({}) must be below radius.eta_high ({})", radius.eta_low, radius.eta_high);
   }
+  check_batch_size(settings.environments, settings.horizon);
   if (settings.window > settings.horizon) {
     throw UserError("window ({}) must not be longer than the horizon ({})", settings.window, settings.horizon);
   }
@@ -191,25 +213,35 @@ void fill_in(const Task& task, Configuration& configuration) {
   settings.limits = std::move(constraints.limits);
 }
 
-// Whether a run that goes on may have another value of this key.
-bool may_change(const std::string& key, const std::string& task) {
-  return key == "iterations" || (task == "external" && key == "task.timeout");
+// Keys that may have another value in a run that goes on.
+std::vector<std::string> changeable_keys(const TaskOptions& options) {
+  std::vector<std::string> keys = {"iterations"};
+  for (const TaskOption& option : options.known()) {
+    if (option.may_change) keys.push_back(kTaskPrefix + option.name);
+  }
+  return keys;
 }
 
-// The task of `other`, unless one with these options is another task.
-std::shared_ptr<const Task> task_of_other(const Configuration& other, const Configuration& configuration) {
+// The task of `other`, unless one with these options is another task, to be made. A program that `other` does not name
+// is no reason to make one: the configurations are about to be compared, and differ.
+std::shared_ptr<const Task> task_of_other(const Configuration& other, Configuration& configuration) {
   if (other.task != configuration.task) return nullptr;
-  for (const auto& [name, value] : configuration.task_options.values()) {
-    const auto found = other.task_options.values().find(name);
-    if (found == other.task_options.values().end()) return nullptr;
-    if (found->second != value && !may_change(kTaskPrefix + name, configuration.task)) return nullptr;
+  TaskOptions& options = configuration.task_options;
+  bool same = true;
+  for (const TaskOption& option : options.known()) {
+    const OptionValue& value = options.values().at(option.name);
+    const OptionValue& others = other.task_options.values().at(option.name);
+    if (option.executes && value != others) return other.made;
+    if (option.executes) options.set(option.name, other.task_options.text(option.name));  // confirmed as it is there
+    same = same && (value == others || option.may_change);
   }
-  return other.made;
+  return same ? other.made : nullptr;
 }
 
 Configuration resolve(const ConfigurationRequest& request, const Configuration* other) {
   Configuration configuration;
-  const std::vector<Assignment> assignments = resolve_identity(request, configuration);
+  const RequestedSettings requested = resolve_identity(request, configuration);
+  const std::vector<Assignment>& assignments = requested.all;
   if (configuration.task.empty()) {
     std::vector<std::string> names;
     for (const TaskEntry& entry : task_registry()) names.push_back(entry.name);
@@ -221,8 +253,9 @@ Configuration resolve(const ConfigurationRequest& request, const Configuration* 
 
   // The options come first: what a task says of itself may depend on them.
   configuration.task_options = TaskOptions(entry.options);
-  for (const Assignment& assignment : assignments) {
-    if (is_task_option(assignment)) assign_task_option(assignment, configuration);
+  for (std::size_t i = 0; i < assignments.size(); ++i) {
+    const bool confirmed = i >= requested.of_file || request.allow_commands;
+    if (is_task_option(assignments[i])) assign_task_option(assignments[i], confirmed, configuration);
   }
   std::shared_ptr<const Task> task = other != nullptr ? task_of_other(*other, configuration) : nullptr;
   if (task == nullptr) task = entry.make(configuration.task_options);
@@ -252,7 +285,7 @@ Configuration resolve_configuration(const ConfigurationRequest& request) { retur
 
 Configuration resolve_without_task(const ConfigurationRequest& request) {
   Configuration configuration;
-  const std::vector<Assignment> assignments = resolve_identity(request, configuration);
+  const std::vector<Assignment> assignments = resolve_identity(request, configuration).all;
   find_algorithm(configuration.algorithm);
   check_preset(configuration.preset);
   for (const Assignment& assignment : assignments) {
@@ -264,28 +297,46 @@ Configuration resolve_without_task(const ConfigurationRequest& request) {
 }
 
 void change_task_options(const std::vector<Assignment>& sets, Configuration& configuration) {
+  const std::map<std::string, OptionValue> before = configuration.task_options.values();
   for (const Assignment& assignment : sets) {
     if (!is_task_option(assignment)) {
       throw UserError("{}: only options of the task, task.…, can change here", assignment.key);
     }
-    assign_task_option(assignment, configuration);
+    assign_task_option(assignment, /*confirmed=*/true, configuration);
   }
-  if (!sets.empty()) configuration.made = nullptr;  // it had the options of before
+  if (configuration.task_options.values() != before) configuration.made = nullptr;  // it had the options of before
 }
 
-Configuration read_configuration(const std::filesystem::path& path) { return resolve(stored_request(path), nullptr); }
+Configuration read_configuration(const std::filesystem::path& path, const Consent& consent) {
+  ConfigurationRequest request = stored_request(path);
+  request.allow_commands = consent.commands;
+  for (const Assignment& assignment : consent.given) {
+    if (starts_program(assignment.key)) request.sets.push_back(assignment);
+  }
+  return resolve(request, nullptr);
+}
 
 Configuration read_configuration(const std::filesystem::path& path, const Configuration& other) {
   return resolve(stored_request(path), &other);
 }
 
 void check_continues(const Configuration& before, const Configuration& after, const std::filesystem::path& stored) {
+  const std::vector<std::string> changeable = changeable_keys(after.task_options);
   for (const SettingDifference& difference : differences(before, after)) {
-    if (may_change(difference.key, after.task)) continue;
-    throw UserError("a run that is resumed keeps its settings: {} is {} in '{}', not {}; only iterations{} may change",
+    if (std::find(changeable.begin(), changeable.end(), difference.key) != changeable.end()) continue;
+    throw UserError("a run that is resumed keeps its settings: {} is {} in '{}', not {}; only {} may change",
                     difference.key, difference.before, stored.string(), difference.after,
-                    may_change("task.timeout", after.task) ? " and task.timeout" : "");
+                    fmt::join(changeable, " and "));
   }
+}
+
+std::string lasting_configuration(const Configuration& configuration) {
+  std::string text;
+  for (const ConfigurationLine& line : configuration_lines(configuration)) {
+    if (may_change(line.key, configuration.task) || line.key == "task.command") continue;
+    text += line.key + " = " + line.value + "\n";
+  }
+  return text;
 }
 
 Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request) {

@@ -21,7 +21,7 @@ template <class Real>
 void multiply(RowStore<Real>& store, Real factor) {
   Rows<Real> rows = store.view();
   for (int i = 0; i < store.rows(); ++i) {
-    for (int column = 0; column < store.columns(); ++column) rows.row(i)[column] *= factor;
+    for (std::ptrdiff_t column = 0; column < store.columns(); ++column) rows.row(i)[column] *= factor;
   }
 }
 
@@ -39,7 +39,8 @@ FirstOrderGradient<Real>::FirstOrderGradient(const Simulator<Real>& simulator, c
   for (const auto& block : shape.blocks) {
     const int lanes = block.lanes();
     Workspace workspace;
-    workspace.deltas.assign(static_cast<std::size_t>(signals), RowStore<Real>(policy.unit_count(), segment_ * lanes));
+    workspace.deltas.assign(static_cast<std::size_t>(signals),
+                            RowStore<Real>(policy.unit_count(), block.column(segment_)));
     workspace.next_state_adjoint.resize(signals * spec.states, lanes);
     workspace.observation_adjoint.resize(signals * spec.observations, lanes);
     workspace.state_adjoint.resize(signals * spec.states, lanes);
@@ -65,7 +66,7 @@ const GradientEstimate& FirstOrderGradient<Real>::estimate(const Batch<Real>& ba
   check(batch.blocks.size() == workspaces_.size(), "the batch has the shape that memory was made for");
   for (Workspace& workspace : workspaces_) {
     if (!critics.empty() && workspace.critic.empty())
-      workspace.critic.emplace_back(critics[0].mlp(), workspace.weight.columns());
+      workspace.critic.emplace_back(critics[0].mlp(), static_cast<int>(workspace.weight.columns()));
     workspace.cosines.assign(static_cast<std::size_t>(simulator_.signals()), {});
   }
   if (!critics.empty()) measure_states(batch);
@@ -107,7 +108,7 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
 template <class Real>
 void FirstOrderGradient<Real>::sweep_segment(const TrajectoryBlock<Real>& block, const Segment& segment,
                                              const Actor<Real>& actor, Workspace& w, std::size_t index) {
-  const int first = block.column(segment.begin);
+  const std::ptrdiff_t first = block.column(segment.begin);
   for (int t = segment.end - 1; t >= segment.begin; --t) {
     pull_back_step(block, t, w);
     pull_back_policy(block, t, first, actor, w);
@@ -127,7 +128,7 @@ template <class Real>
 void FirstOrderGradient<Real>::pull_back_step(const TrajectoryBlock<Real>& block, int t, Workspace& w) const {
   const TaskSpec& spec = simulator_.spec();
   const int lanes = block.lanes();
-  const int column = block.column(t);
+  const std::ptrdiff_t column = block.column(t);
   const auto discount = static_cast<Real>(horizon_.discount);
   const bool keeps_inner = block.inner.rows() == simulator_.inner_rows();
   const Rows<const Real> none;
@@ -161,10 +162,10 @@ void FirstOrderGradient<Real>::pull_back_step(const TrajectoryBlock<Real>& block
 // From the adjoints of step t's action to those of its observation, through the policy; `first` is the segment's
 // column.
 template <class Real>
-void FirstOrderGradient<Real>::pull_back_policy(const TrajectoryBlock<Real>& block, int t, int first,
+void FirstOrderGradient<Real>::pull_back_policy(const TrajectoryBlock<Real>& block, int t, std::ptrdiff_t first,
                                                 const Actor<Real>& actor, Workspace& w) const {
   const TaskSpec& spec = simulator_.spec();
-  const int column = block.column(t);
+  const std::ptrdiff_t column = block.column(t);
   for (int k = 0; k < simulator_.signals(); ++k) {
     const Rows<Real> observation_adjoint = w.observation_adjoint.view().from_row(k * spec.observations);
     actor.policy.backward(actor.parameters, block.units.view().from_column(column),
@@ -183,7 +184,7 @@ const std::vector<RowStore<Real>>& FirstOrderGradient<Real>::state_slopes(const 
                                                                           ThreadPool& pool) {
   if (slopes_.empty()) {
     for (const auto& block : batch.blocks) {
-      slopes_.emplace_back(simulator_.signals() * simulator_.spec().states, block.horizon * block.lanes());
+      slopes_.emplace_back(simulator_.signals() * simulator_.spec().states, block.column(block.horizon));
     }
   }
   keeps_slopes_ = true;
@@ -263,7 +264,7 @@ void FirstOrderGradient<Real>::start_window(const TrajectoryBlock<Real>& block, 
   clear(w.observation_adjoint);
   if (critics.empty() || (end == block.horizon && horizon_.ends_at_horizon)) return;
   const Rows<const Real> inputs = block.end_inputs.rows() > 0
-                                      ? block.end_inputs.view().from_column((end - 1) / window_ * block.lanes())
+                                      ? block.end_inputs.view().from_column(block.column((end - 1) / window_))
                                       : block.inputs.view().from_column(block.column(end));
   for (int k = 0; k < simulator_.signals(); ++k) {
     Real* const weight = w.weight.view().row(k);

@@ -74,7 +74,7 @@ class FirstOrderGradient {
   void sweep_segment(const TrajectoryBlock<Real>& block, const Segment& segment, const Actor<Real>& actor,
                      Workspace& workspace, std::size_t index);
   void pull_back_step(const TrajectoryBlock<Real>& block, int t, Workspace& workspace) const;
-  void pull_back_policy(const TrajectoryBlock<Real>& block, int t, int first, const Actor<Real>& actor,
+  void pull_back_policy(const TrajectoryBlock<Real>& block, int t, std::ptrdiff_t first, const Actor<Real>& actor,
                         Workspace& workspace) const;
   void start_window(const TrajectoryBlock<Real>& block, int end, const Actor<Real>& actor,
                     std::span<const Critic<Real>> critics, Workspace& workspace) const;

@@ -14,8 +14,8 @@ ZerothOrderGradient<Real>::ZerothOrderGradient(const Simulator<Real>& simulator,
                                                const Batch<Real>& shape, bool step_baseline)
     : simulator_(simulator), step_baseline_(step_baseline) {
   for (const auto& block : shape.blocks) {
-    deltas_.emplace_back(policy.unit_count(), kStepsAtOnce * block.lanes());
-    weights_.emplace_back(simulator.signals(), shape.horizon * block.lanes());
+    deltas_.emplace_back(policy.unit_count(), block.column(kStepsAtOnce));
+    weights_.emplace_back(simulator.signals(), block.column(shape.horizon));
   }
   result_.resize(simulator.signals(), shape.blocks.size(), policy.parameter_count());
 }
@@ -33,9 +33,9 @@ void ZerothOrderGradient<Real>::compute_weights(const Batch<Real>& batch) {
       for (int lane = 0; lane < block.lanes(); ++lane) {
         double rest = 0.0;
         for (int t = block.simulated - 1; t >= 0; --t) {
-          const int column = block.column(t) + lane;
+          const std::ptrdiff_t column = block.column(t) + lane;
           rest += static_cast<double>(signal[column]);
-          const double value = step_baseline_ ? rest : block.sums[static_cast<std::size_t>(k * block.lanes() + lane)];
+          const double value = step_baseline_ ? rest : block.sums[block.sum_index(k, lane)];
           weight[column] = counts(block, stops, t, lane) ? static_cast<Real>(value) : Real(0);
         }
       }
@@ -82,7 +82,7 @@ const GradientEstimate& ZerothOrderGradient<Real>::estimate_from_weights(const B
     const auto& block = batch.blocks[index];
     result_.clear_block(index);
     for (int begin = 0; begin < block.simulated; begin += kStepsAtOnce) {
-      const int first = block.column(begin);
+      const std::ptrdiff_t first = block.column(begin);
       const int columns = (std::min(begin + kStepsAtOnce, block.simulated) - begin) * block.lanes();
       const Rows<const Real> inputs = block.inputs.view().from_column(first);
       const Rows<const Real> noise = block.noise.view().from_column(first);

@@ -65,7 +65,7 @@ void sweep_solve(const Graph& from, const SolveRecord& solve, Graph& to, const G
   std::vector<NodeId> seed;
   bool any = false;
   for (int i = 0; i < factor.size; ++i) {
-    seed.push_back(adjoint[static_cast<std::size_t>(solve.first + i)]);
+    seed.push_back(adjoint[static_cast<std::size_t>(solve.first) + static_cast<std::size_t>(i)]);
     any = any || seed.back() != kNoNode;
   }
   if (!any) return;
@@ -76,7 +76,7 @@ void sweep_solve(const Graph& from, const SolveRecord& solve, Graph& to, const G
     const NodeId rhs = solve.rhs[static_cast<std::size_t>(i)];
     if (rhs != kNoNode) accumulate(to, adjoint[static_cast<std::size_t>(rhs)], rhs_bar(i));
     for (int j = 0; j <= i; ++j) {
-      const NodeId entry = factor.matrix[static_cast<std::size_t>(i * (i + 1) / 2 + j)];
+      const NodeId entry = factor.matrix[triangle_index(i, j)];
       if (entry == kNoNode) continue;
       const Traced term = i == j ? rhs_bar(i) * x(i) : rhs_bar(i) * x(j) + rhs_bar(j) * x(i);
       accumulate(to, adjoint[static_cast<std::size_t>(entry)], -term);
@@ -97,7 +97,7 @@ void push_solve(const Graph& from, const SolveRecord& solve, Graph& to, const Gr
   }
   for (int i = 0; i < factor.size; ++i) {
     for (int j = 0; j <= i; ++j) {
-      const NodeId entry = factor.matrix[static_cast<std::size_t>(i * (i + 1) / 2 + j)];
+      const NodeId entry = factor.matrix[triangle_index(i, j)];
       if (entry == kNoNode || tangent[static_cast<std::size_t>(entry)] == kNoNode) continue;
       const Traced change(to, tangent[static_cast<std::size_t>(entry)]);
       accumulate(to, rhs[static_cast<std::size_t>(i)], -(change * x(j)));
@@ -109,7 +109,7 @@ void push_solve(const Graph& from, const SolveRecord& solve, Graph& to, const Gr
   if (!any) return;
   const std::vector<NodeId> moved = add_solve(to, new_factor, rhs);
   for (int i = 0; i < factor.size; ++i) {
-    tangent[static_cast<std::size_t>(solve.first + i)] = moved[static_cast<std::size_t>(i)];
+    tangent[static_cast<std::size_t>(solve.first) + static_cast<std::size_t>(i)] = moved[static_cast<std::size_t>(i)];
   }
 }
 

@@ -18,7 +18,7 @@ std::vector<NodeId> add_solve(Graph& graph, int factor, const std::vector<NodeId
   SymmetricFactor<Traced> values{SymmetricMatrix<Traced>(record.size), {}};
   for (int i = 0; i < record.size; ++i) {
     for (int j = 0; j < i; ++j) {
-      values.lower(i, j) = traced_or_zero(graph, record.lower[static_cast<std::size_t>(i * (i + 1) / 2 + j)]);
+      values.lower(i, j) = traced_or_zero(graph, record.lower[triangle_index(i, j)]);
     }
     values.inverse_diagonal.push_back(traced_or_zero(graph, record.inverse_diagonal[static_cast<std::size_t>(i)]));
   }

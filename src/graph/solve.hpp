@@ -12,11 +12,17 @@
 
 namespace cgpo {
 
+// Where entry (i, j) of a lower triangle stands that is stored row by row; (size, 0): how many there are.
+constexpr std::size_t triangle_index(int i, int j) {
+  const auto row = static_cast<std::size_t>(i);
+  return row * (row + 1) / 2 + static_cast<std::size_t>(j);
+}
+
 // Lower triangle of a symmetric matrix, row by row.
 template <class S>
 class SymmetricMatrix {
  public:
-  explicit SymmetricMatrix(int size) : size_(size), entries_(static_cast<std::size_t>(size * (size + 1) / 2), S(0.0)) {}
+  explicit SymmetricMatrix(int size) : size_(size), entries_(triangle_index(size, 0), S(0.0)) {}
   int size() const { return size_; }
   S& operator()(int i, int j) { return entries_[index(i, j)]; }
   const S& operator()(int i, int j) const { return entries_[index(i, j)]; }
@@ -25,7 +31,7 @@ class SymmetricMatrix {
  private:
   static std::size_t index(int i, int j) {
     if (i < j) std::swap(i, j);
-    return static_cast<std::size_t>(i * (i + 1) / 2 + j);
+    return triangle_index(i, j);
   }
   int size_;
   std::vector<S> entries_;

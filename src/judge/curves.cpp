@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <limits>
+#include <map>
 
 #include "cgpo/base/numbers.hpp"
 #include "cgpo/judge/metrics.hpp"
@@ -56,30 +57,37 @@ const char* name_of(Lines lines) {
 
 using Logs = std::span<const std::vector<LogEntry>>;
 
-// What each log that has line i says there.
-std::vector<double> values_at(Logs logs, std::size_t i, const std::function<double(const LogEntry&)>& value) {
-  std::vector<double> values;
+// The entries of one iteration, of each log that has it. A log that was damaged has gaps.
+using Row = std::vector<const LogEntry*>;
+
+std::vector<Row> rows_of(Logs logs) {
+  std::map<int, Row> by_iteration;
   for (const std::vector<LogEntry>& log : logs) {
-    if (i < log.size()) values.push_back(value(log[i]));
+    for (const LogEntry& entry : log) by_iteration[entry.report.iteration].push_back(&entry);
   }
+  std::vector<Row> rows;
+  for (auto& [iteration, row] : by_iteration) rows.push_back(std::move(row));
+  return rows;
+}
+
+std::vector<double> values_of(const Row& row, const std::function<double(const LogEntry&)>& value) {
+  std::vector<double> values;
+  for (const LogEntry* entry : row) values.push_back(value(*entry));
   return values;
 }
 
 // Mean and half-width of the line's 95 % interval.
-std::pair<double, double> point_at(Logs logs, std::size_t i, const Series& series) {
-  if (logs.size() == 1) {
-    const LogEntry& entry = logs.front()[i];
-    return {series.value(entry), 1.96 * series.error_of(entry)};
-  }
-  const SeedMean mean = mean_over_seeds(values_at(logs, i, [&](const LogEntry& entry) { return series.value(entry); }));
+std::pair<double, double> point_of(const Row& row, bool alone, const Series& series) {
+  if (alone) return {series.value(*row.front()), 1.96 * series.error_of(*row.front())};
+  const SeedMean mean = mean_over_seeds(values_of(row, [&](const LogEntry& entry) { return series.value(entry); }));
   return {mean.mean, mean.half_width.value_or(kNan)};
 }
 
-void add_series(Logs logs, std::size_t from, std::size_t lines, const Series& series, Json& all) {
+void add_series(std::span<const Row> rows, bool alone, const Series& series, Json& all) {
   std::vector<double> means;
   std::vector<double> halves;
-  for (std::size_t i = from; i < lines; ++i) {
-    const auto [mean, half] = point_at(logs, i, series);
+  for (const Row& row : rows) {
+    const auto [mean, half] = point_of(row, alone, series);
     means.push_back(mean);
     halves.push_back(half);
   }
@@ -125,25 +133,26 @@ Json charts_json() {
 }
 
 Json curves_json(Logs logs, const std::vector<std::string>& costs, std::size_t from) {
-  std::size_t lines = 0;
-  for (const std::vector<LogEntry>& log : logs) lines = std::max(lines, log.size());
-  from = std::min(from, lines);
+  const std::vector<Row> all = rows_of(logs);
+  from = std::min(from, all.size());
+  const std::span<const Row> rows = std::span(all).subspan(from);
+  const bool alone = logs.size() == 1;
   Json result;
   result["from"] = from;
   const auto column = [&](const char* name, const std::function<double(const LogEntry&)>& value) {
     std::vector<double> values;
-    for (std::size_t i = from; i < lines; ++i) values.push_back(mean_over_seeds(values_at(logs, i, value)).mean);
+    for (const Row& row : rows) values.push_back(mean_over_seeds(values_of(row, value)).mean);
     result[name] = page_numbers(values);
   };
   column("iteration", [](const LogEntry& entry) { return static_cast<double>(entry.report.iteration + 1); });
   column("steps", [](const LogEntry& entry) { return static_cast<double>(entry.report.steps); });
   column("seconds", [](const LogEntry& entry) { return entry.seconds; });
   result["case"] = Json::array();
-  for (std::size_t i = from; logs.size() == 1 && i < lines; ++i) {
-    result["case"].push_back(logs.front()[i].report.update_case);
+  for (const Row& row : rows) {
+    if (alone) result["case"].push_back(row.front()->report.update_case);
   }
   result["series"] = Json::object();
-  for (const Series& series : all_series(costs)) add_series(logs, from, lines, series, result["series"]);
+  for (const Series& series : all_series(costs)) add_series(rows, alone, series, result["series"]);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "cgpo/judge/evaluate_policy.hpp"
 
+#include "cgpo/algorithms/memory.hpp"
 #include "cgpo/base/error.hpp"
 
 namespace cgpo {
@@ -44,6 +45,8 @@ EvaluationReport evaluate(const TrainedPolicy& policy, const EvaluationOptions& 
   context.seed = seed_of(policy, options);
   try {
     return judge(context, policy.checkpoint(), options.episodes, options.deterministic);
+  } catch (const TooLittleMemory&) {
+    throw;
   } catch (const UserError& error) {
     throw UserError("'{}' does not fit its run: {}", policy.path().string(), error.what());
   }

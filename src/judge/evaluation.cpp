@@ -1,7 +1,9 @@
 #include "cgpo/judge/evaluation.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
+#include "cgpo/algorithms/memory.hpp"
 #include "cgpo/run/trained_policy.hpp"
 #include "cgpo/updates/actor_critic.hpp"
 
@@ -55,6 +57,8 @@ RecordedEpisode copy_episode(const TrajectoryBlock<float>& block, int signals) {
 }  // namespace
 
 Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, int episodes, bool deterministic) {
+  check_memory(memory_of_evaluation(*context.task, context.settings, episodes, episodes_at_once(context)),
+               fmt::format("an evaluation of {} episodes", episodes));
   const Player player(context, checkpoint);
   const Constraints& constraints = player.constraints;
   const TaskSpec& spec = context.task->spec();
@@ -90,6 +94,8 @@ Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, 
 
 std::vector<RecordedEpisode> record_episodes(const AlgorithmContext& context, const Tensors& checkpoint, int episodes,
                                              bool deterministic) {
+  check_memory(memory_of_recording(*context.task, context.settings, episodes),
+               fmt::format("a recording of {} episodes", episodes));
   const Player player(context, checkpoint);
   // Blocks of one: an episode that ends is not kept running by its neighbours.
   Batch<float> batch(*player.simulator, episodes, resolve_horizon(*context.task, context.settings), /*block_size=*/1,

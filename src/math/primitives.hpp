@@ -54,7 +54,25 @@ template <class Real>
 [[gnu::always_inline]] inline float select(bool mask, float a, float b) { return mask ? a : b; }
 [[gnu::always_inline]] inline double select(bool mask, double a, double b) { return mask ? a : b; }
 
+#if defined(__FMA__) || defined(__FP_FAST_FMAF) || defined(__aarch64__)
 [[gnu::always_inline]] inline float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#else
+// Without the instruction, the same bits in double: the product is exact there, and its sum with c is rounded to odd
+// (where bits are lost and the last one is 0, the neighbour towards what was lost), so that rounding it once more, to
+// float, is as good as rounding once (Boldo and Melquiond). All of it vectorises, which a call to the library does not.
+[[gnu::always_inline]] inline float fma(float a, float b, float c) {
+  const double product = static_cast<double>(a) * static_cast<double>(b);
+  const double addend = static_cast<double>(c);
+  const double sum = product + addend;
+  const double part = sum - product;
+  const double lost = (product - (sum - part)) + (addend - part);  // exactly; not a number if the sum is not finite
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(sum);
+  const std::uint64_t away = static_cast<std::uint64_t>(lost > 0.0) | static_cast<std::uint64_t>(lost < 0.0);
+  const std::uint64_t shrinks = (std::bit_cast<std::uint64_t>(lost) ^ bits) >> 63;
+  const std::uint64_t move = away & ~bits;  // in the lowest bit: whether there is a neighbour to go to
+  return static_cast<float>(std::bit_cast<double>(bits + (move & 1) - ((move & shrinks & 1) << 1)));
+}
+#endif
 [[gnu::always_inline]] inline double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 [[gnu::always_inline]] inline float sqrt(float a) { return __builtin_sqrtf(a); }
 [[gnu::always_inline]] inline double sqrt(double a) { return __builtin_sqrt(a); }

@@ -55,7 +55,7 @@ bool cholesky_factor(std::span<double> matrix, int size) {
         l[i] = std::sqrt(pivot);
       }
       for (int k = begin; k < std::min(i + 1, end); ++k)
-        transposed[static_cast<std::size_t>((k - begin) * size + i)] = l[k];
+        transposed[static_cast<std::size_t>(std::ptrdiff_t{k - begin} * size + i)] = l[k];
     }
     for (int i = end; i < size; ++i) {
       subtract_outer(row(i) + begin, transposed.data() + end, row(i) + end, size, end - begin, i + 1 - end);

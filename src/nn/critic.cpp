@@ -36,6 +36,13 @@ void CriticWorkspace<Real>::add_slope_memory(const Mlp<Real>& mlp) {
 }
 
 template <class Real>
+std::size_t CriticWorkspace<Real>::bytes(const Mlp<Real>& mlp, int columns) {
+  return RowStore<Real>::bytes(mlp.shape().inputs, columns) + 2 * RowStore<Real>::bytes(mlp.unit_count(), columns) +
+         static_cast<std::size_t>(mlp.parameter_count()) * sizeof(double) +
+         static_cast<std::size_t>(columns) * (sizeof(Real) + sizeof(std::uint32_t));
+}
+
+template <class Real>
 Critic<Real>::Critic(int observations, std::vector<int> hidden, int horizon)
     : mlp_(critic_shape(observations, std::move(hidden))),
       horizon_(horizon),
@@ -89,13 +96,19 @@ void Critic<Real>::rescale_to(const FitSamples<Real>& samples) {
 }
 
 template <class Real>
-void Critic<Real>::forward(Rows<const Real> x, const StepColumns& steps, int begin, int samples,
+void Critic<Real>::forward(Rows<const Real> x, const StepColumns& steps, std::ptrdiff_t begin, int samples,
                            CriticWorkspace<Real>& workspace) const {
   const Rows<Real> inputs = workspace.inputs.view();
   for (int f = 0; f < observations(); ++f) std::copy_n(x.row(f), samples, inputs.row(f));
   Real* const time = inputs.row(observations());
-  for (int j = 0; j < samples; ++j)
-    time[j] = steps.timed ? time_feature(steps.first + (begin + j) / steps.lanes) : Real(0);
+  int t = steps.first + static_cast<int>(begin / steps.lanes);
+  int lane = static_cast<int>(begin % steps.lanes);
+  for (int j = 0; j < samples; ++j) {
+    time[j] = steps.timed ? time_feature(t) : Real(0);
+    if (++lane < steps.lanes) continue;
+    lane = 0;
+    ++t;
+  }
   mlp_.forward(parameters_, inputs, workspace.units.view(), samples);
 }
 
@@ -107,11 +120,11 @@ void Critic<Real>::value(Rows<const Real> x, int t, Real* out, int samples, Crit
 template <class Real>
 void Critic<Real>::value(Rows<const Real> x, const StepColumns& steps, Real* out,
                          CriticWorkspace<Real>& workspace) const {
-  const int samples = steps.count * steps.lanes;
+  const std::ptrdiff_t samples = std::ptrdiff_t{steps.count} * steps.lanes;
   const Real offset = static_cast<Real>(offset_);
   const Real scale = static_cast<Real>(scale_);
-  for (int begin = 0; begin < samples; begin += workspace.columns) {
-    const int count = std::min(workspace.columns, samples - begin);
+  for (std::ptrdiff_t begin = 0; begin < samples; begin += workspace.columns) {
+    const int count = static_cast<int>(std::min<std::ptrdiff_t>(workspace.columns, samples - begin));
     forward(x.from_column(begin), steps, begin, count, workspace);
     const Real* y = workspace.units.view().row(mlp_.output_offset());
     for (int j = 0; j < count; ++j) out[begin + j] = offset + scale * y[j];

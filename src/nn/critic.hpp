@@ -21,6 +21,7 @@ template <class Real>
 struct CriticWorkspace {
   CriticWorkspace(const Mlp<Real>& mlp, int columns);
   void add_slope_memory(const Mlp<Real>& mlp);
+  static std::size_t bytes(const Mlp<Real>& mlp, int columns);  // without that of slopes
 
   int columns;
   RowStore<Real> inputs;  // [observations + 1 x columns]
@@ -134,7 +135,7 @@ class Critic {
 
  private:
   // Of columns `begin` on; x begins there.
-  void forward(Rows<const Real> x, const StepColumns& steps, int begin, int samples,
+  void forward(Rows<const Real> x, const StepColumns& steps, std::ptrdiff_t begin, int samples,
                CriticWorkspace<Real>& workspace) const;
   void draw(const FitSamples<Real>& samples, const FitKey& key, int step, int batch,
             CriticWorkspace<Real>& workspace) const;

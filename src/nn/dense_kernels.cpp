@@ -3,7 +3,7 @@
 // Bits. Every output of a product with W is one chain of fused multiply-adds over the inner index, in order, whatever
 // tile it falls in; so a sample's value depends neither on its place in the batch nor on the vector width. Sums over
 // samples run in 64-byte virtual lanes (16 floats, 8 doubles) that are added up by one fixed tree. AVX2 and AVX-512
-// therefore agree to the last bit; baseline has no fused operation and multiplies, then adds.
+// therefore agree to the last bit, and so does baseline, which has no fused instruction and computes what it gives.
 //
 // Only integers and this file's own types are used here: an inline function shared with other files might be emitted
 // with this file's instructions and then be picked by the linker for a CPU that lacks them.
@@ -71,14 +71,15 @@ CGPO_INLINE Vector<Real> broadcast(Real value) {
   return value - Vector<Real>{};  // x - 0 is x, also for -0
 }
 
-// a b + c
+// a b + c, rounded once
 CGPO_INLINE Vector<float> fused(Vector<float> a, Vector<float> b, Vector<float> c) {
 #if defined(__AVX512F__)
   return _mm512_fmadd_ps(a, b, c);
 #elif defined(__AVX2__)
   return _mm256_fmadd_ps(a, b, c);
 #else
-  return a * b + c;
+  for (int l = 0; l < kLanes<float>; ++l) c[l] = elementary::primitive::fma(a[l], b[l], c[l]);
+  return c;
 #endif
 }
 CGPO_INLINE Vector<double> fused(Vector<double> a, Vector<double> b, Vector<double> c) {
@@ -87,7 +88,8 @@ CGPO_INLINE Vector<double> fused(Vector<double> a, Vector<double> b, Vector<doub
 #elif defined(__AVX2__)
   return _mm256_fmadd_pd(a, b, c);
 #else
-  return a * b + c;
+  for (int l = 0; l < kLanes<double>; ++l) c[l] = elementary::primitive::fma(a[l], b[l], c[l]);
+  return c;
 #endif
 }
 

@@ -80,7 +80,7 @@ class LiveFeed {
     byId('verdict-title').textContent = 'Now';
     byId('verdict-cards').replaceChildren(element('article', { class: 'card' },
       element('div', { class: 'card-head' }, element('p', { class: 'ruling' }, words), element('span', { class: 'run' }, run.folder)), facts));
-    byId('notes').replaceChildren(element('li', {}, `The verdict with its confidence comes from fresh episodes: ${programName(DATA)} report ${run.folder}`));
+    byId('notes').replaceChildren(element('li', {}, `The verdict with its confidence comes from fresh episodes: ${programName(DATA)} report, on the folder of ${run.folder}.`));
   }
 }
 

@@ -139,8 +139,9 @@ function programName(data) {
 
 function showFooter(data) {
   const versions = [...new Set(data.runs.map(run => run.version))].join(', ');
-  byId('footer').replaceChildren(
+  const origin = data.live ? [element('p', {}, `Served by ${data.program} while the run trains; opened ${data.made}.`)] : [
     element('p', {}, 'Made by ', element('code', {}, data.command), ` with ${data.program}, ${data.made}. The run was written by ${versions}.`),
-    element('p', {}, 'Repeat a run, bit for bit: ', element('code', {}, `${programName(data)} train --config ${data.runs[0].folder}/config.toml --out FOLDER`)),
+    element('p', {}, 'Repeat a run, bit for bit: ', element('code', {}, `${programName(data)} train --config ${data.runs[0].folder}/config.toml --out FOLDER`))];
+  byId('footer').replaceChildren(...origin,
     element('p', {}, 'Curves by Chart.js, robots by three.js, both under the MIT licence. This file needs no network.'));
 }

@@ -65,6 +65,7 @@ void check_folder(const ReproductionPaths& paths, const Json& marker, const std:
   for (const fs::directory_entry& entry : fs::directory_iterator(paths.folder, ignored)) {
     const std::string file = entry.path().filename().string();
     if (entry.path() == RunPaths{paths.folder}.lock()) continue;
+    if (name_behind_temporary(file) == paths.marker().filename()) continue;
     if (std::find(adopted.begin(), adopted.end(), file) != adopted.end()) continue;
     throw UserError("'{}' holds other files and no reproduction; give --out a folder that is empty or new", name);
   }
@@ -242,8 +243,10 @@ ReproduceOutcome make_reproduction(PreparedReproduction& prepared) {
   const ReproductionPaths paths = paths_of(prepared);
   const FolderLock lock(paths.folder);
   check_folder(paths, prepared.marker, plan.adopted);  // another process may have filled it in between
-  fs::create_directories(paths.pieces());
-  write_file_atomically(paths.marker(), prepared.marker.dump(2) + "\n");
+  remove_leftovers(paths.folder, [&](const std::string& name) { return name == paths.marker().filename(); });
+  remove_leftovers(paths.pieces(), [](const std::string&) { return true; });
+  create_folder(paths.pieces());
+  write_file_atomically(paths.marker(), json_text(prepared.marker, 2) + "\n");
   if (prepared.seeds_given && !plan.seeded) {
     context.listener.event(
         fmt::format("{}: --seeds changes nothing here, all trainings have seed 0", reproduction.name));
@@ -265,7 +268,7 @@ ReproduceOutcome make_reproduction(PreparedReproduction& prepared) {
   outcome.json["settings"] = plan.settings;
   outcome.json["results"] = report.results;
   write_file_atomically(paths.table(), outcome.text);
-  write_file_atomically(paths.json(), outcome.json.dump(1) + "\n");
+  write_file_atomically(paths.json(), json_text(outcome.json, 1) + "\n");
   return outcome;
 }
 

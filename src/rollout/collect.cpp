@@ -53,7 +53,7 @@ class BlockRollout {
     memory_.reward_paper.resize(static_cast<std::size_t>(lanes()));
     memory_.ended.resize(static_cast<std::size_t>(lanes()));
     if (block_.units.rows() != actor_.policy.unit_count()) {
-      block_.units.resize(actor_.policy.unit_count(), keeps_inner() ? block_.horizon * lanes() : lanes());
+      block_.units.resize(actor_.policy.unit_count(), keeps_inner() ? block_.column(block_.horizon) : lanes());
     }
     simulator_.start({.seed = key_.seed,
                       .purpose = key_.reset,
@@ -71,13 +71,13 @@ class BlockRollout {
   }
 
   void normalise(int t) {
-    const int column = block_.column(t);
+    const std::ptrdiff_t column = block_.column(t);
     actor_.normaliser.normalise(std::as_const(block_.observations).view().from_column(column),
                                 block_.inputs.view().from_column(column), lanes());
   }
 
   void act(int t) {
-    const int column = block_.column(t);
+    const std::ptrdiff_t column = block_.column(t);
     normalise(t);
     block_.moments.add(std::as_const(block_.observations).view().from_column(column), lanes(), memory_.keep.data());
     Rows<Real> noise = block_.noise.view().from_column(column);
@@ -92,8 +92,8 @@ class BlockRollout {
   }
 
   void step(int t) {
-    const int column = block_.column(t);
-    const int next = block_.column(t + 1);
+    const std::ptrdiff_t column = block_.column(t);
+    const std::ptrdiff_t next = block_.column(t + 1);
     simulator_.step({.state = std::as_const(block_.states).view().from_column(column),
                      .action = std::as_const(block_.actions).view().from_column(column),
                      .next_state = block_.states.view().from_column(next),
@@ -111,7 +111,7 @@ class BlockRollout {
     std::uint8_t* const stray = memory_.stray.data();
     std::fill_n(stray, lanes(), std::uint8_t{0});
     const auto bound = static_cast<Real>(spec_.divergence_bound);
-    const auto check_rows = [&](const RowStore<Real>& rows, int column, Real largest) {
+    const auto check_rows = [&](const RowStore<Real>& rows, std::ptrdiff_t column, Real largest) {
       for (int i = 0; i < rows.rows(); ++i) {
         const Real* const row = rows.view().row(i) + column;
         for (int lane = 0; lane < lanes(); ++lane) {
@@ -127,8 +127,8 @@ class BlockRollout {
   }
 
   void freeze(int t, int lane) {
-    const int column = block_.column(t) + lane;
-    const int next = block_.column(t + 1) + lane;
+    const std::ptrdiff_t column = block_.column(t) + lane;
+    const std::ptrdiff_t next = block_.column(t + 1) + lane;
     for (int i = 0; i < spec_.states; ++i) block_.states.view().row(i)[next] = block_.states.view().row(i)[column];
     for (int i = 0; i < spec_.observations; ++i)
       block_.observations.view().row(i)[next] = block_.observations.view().row(i)[column];
@@ -172,7 +172,7 @@ class BlockRollout {
     for (int k = 0; k < simulator_.signals(); ++k) {
       Real& signal = block_.signals.view().row(k)[block_.column(t) + lane];
       if (!counts(block_, simulator_.stops_at_end(k), t, lane)) signal = Real(0);
-      block_.sums[static_cast<std::size_t>(k * lanes() + lane)] += static_cast<double>(signal);
+      block_.sums[block_.sum_index(k, lane)] += static_cast<double>(signal);
     }
     if (counts(block_, simulator_.stops_at_end(0), t, lane))
       block_.paper_sums[l] += static_cast<double>(memory_.reward_paper[l]);

@@ -40,18 +40,18 @@ class BlockImagination {
     std::fill(block_.paper_sums.begin(), block_.paper_sums.end(), 0.0);
     block_.moments.clear();
     const int windows = (block_.horizon + window_ - 1) / window_;
-    if (block_.end_inputs.columns() != windows * lanes()) {
-      block_.end_observations.resize(observations(), windows * lanes());
-      block_.end_inputs.resize(observations(), windows * lanes());
+    if (block_.end_inputs.columns() != block_.column(windows)) {
+      block_.end_observations.resize(observations(), block_.column(windows));
+      block_.end_inputs.resize(observations(), block_.column(windows));
     }
     if (block_.units.rows() != actor_.policy.unit_count())
-      block_.units.resize(actor_.policy.unit_count(), block_.horizon * lanes());
+      block_.units.resize(actor_.policy.unit_count(), block_.column(block_.horizon));
     block_.memory.reward_paper.resize(static_cast<std::size_t>(lanes()));
     block_.memory.ended.resize(static_cast<std::size_t>(lanes()));
   }
 
   void begin_at(int t) {
-    const int column = block_.column(t);
+    const std::ptrdiff_t column = block_.column(t);
     for (RowStore<Real>* const to : {&block_.states, &block_.observations}) {
       copy_rows<Real>(real_.observations.view().from_column(column), to->view().from_column(column), observations(),
                       lanes());
@@ -61,7 +61,7 @@ class BlockImagination {
   }
 
   void act(int t) {
-    const int column = block_.column(t);
+    const std::ptrdiff_t column = block_.column(t);
     const int actions = block_.actions.rows();
     copy_rows<Real>(real_.noise.view().from_column(column), block_.noise.view().from_column(column), actions, lanes());
     if (replay_ == Replay::kActions) {
@@ -75,9 +75,9 @@ class BlockImagination {
   }
 
   void step(int t) {
-    const int column = block_.column(t);
-    const int next = block_.column(t + 1);
-    const Rows<Real> end = block_.end_observations.view().from_column(t / window_ * lanes());
+    const std::ptrdiff_t column = block_.column(t);
+    const std::ptrdiff_t next = block_.column(t + 1);
+    const Rows<Real> end = block_.end_observations.view().from_column(block_.column(t / window_));
     const Rows<Real> state = ends_window(t) ? end : block_.states.view().from_column(next);
     const Rows<Real> observation = ends_window(t) ? end : block_.observations.view().from_column(next);
     model_.step({.state = std::as_const(block_.states).view().from_column(column),
@@ -90,7 +90,7 @@ class BlockImagination {
                  .inner = block_.inner.rows() > 0 ? block_.inner.view().from_column(column) : Rows<Real>(),
                  .environment = block_.environments.begin},
                 lanes(), block_.memory.simulator);
-    const Rows<Real> inputs = ends_window(t) ? block_.end_inputs.view().from_column(t / window_ * lanes())
+    const Rows<Real> inputs = ends_window(t) ? block_.end_inputs.view().from_column(block_.column(t / window_))
                                              : block_.inputs.view().from_column(next);
     if (replay_ == Replay::kStates && ends_window(t))
       copy_rows<Real>(real_.observations.view().from_column(next), observation, observations(), lanes());
@@ -114,7 +114,7 @@ class BlockImagination {
       for (int lane = 0; lane < lanes(); ++lane) {
         if (!std::isfinite(signal[lane])) block_.diverged[static_cast<std::size_t>(lane)] = 1;
         if (!counts(block_, model_.stops_at_end(k), t, lane)) signal[lane] = Real(0);
-        block_.sums[static_cast<std::size_t>(k * lanes() + lane)] += static_cast<double>(signal[lane]);
+        block_.sums[block_.sum_index(k, lane)] += static_cast<double>(signal[lane]);
         if (k == 0) block_.paper_sums[static_cast<std::size_t>(lane)] += static_cast<double>(signal[lane]);
       }
     }
@@ -157,7 +157,7 @@ PredictionErrors prediction_errors(const Batch<Real>& real, const Batch<Real>& i
     for (int t = 0; t < block.simulated; ++t) {
       const auto j = static_cast<std::size_t>(t % steps);
       const bool last = (t + 1) % steps == 0 || t + 1 == block.simulated;
-      const Rows<const Real> predicted = last ? block.end_observations.view().from_column(t / steps * block.lanes())
+      const Rows<const Real> predicted = last ? block.end_observations.view().from_column(block.column(t / steps))
                                               : block.observations.view().from_column(block.column(t + 1));
       const Rows<const Real> observed = truth.observations.view().from_column(block.column(t + 1));
       for (int lane = 0; lane < block.lanes(); ++lane) {
@@ -171,7 +171,7 @@ PredictionErrors prediction_errors(const Batch<Real>& real, const Batch<Real>& i
         }
         errors.state[j] += sum / static_cast<double>(unit.size());
         for (std::size_t k = 0; k < signals; ++k) {
-          const int column = block.column(t) + lane;
+          const std::ptrdiff_t column = block.column(t) + lane;
           const double error = static_cast<double>(block.signals.view().row(static_cast<int>(k))[column]) -
                                static_cast<double>(truth.signals.view().row(static_cast<int>(k))[column]);
           errors.signals[k][j] += error * error;

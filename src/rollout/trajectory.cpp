@@ -7,6 +7,11 @@
 #include "cgpo/base/statistics.hpp"
 
 namespace cgpo {
+namespace {
+
+std::ptrdiff_t columns_of(int steps, const Block& environments) { return std::ptrdiff_t{steps} * environments.size; }
+
+}  // namespace
 
 template <class Real>
 TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block environments_in, int horizon_in,
@@ -14,19 +19,35 @@ TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block e
     : environments(environments_in),
       horizon(horizon_in),
       keep(keep_in),
-      states(simulator.spec().states, (horizon_in + 1) * environments_in.size),
-      observations(simulator.spec().observations, (horizon_in + 1) * environments_in.size),
-      inputs(simulator.spec().observations, (horizon_in + 1) * environments_in.size),
-      noise(simulator.spec().actions, horizon_in * environments_in.size),
-      actions(simulator.spec().actions, horizon_in * environments_in.size),
-      signals(simulator.signals(), horizon_in * environments_in.size),
-      inner(keep == Keep::kInner ? simulator.inner_rows() : 0, horizon_in * environments_in.size),
+      states(simulator.spec().states, columns_of(horizon_in + 1, environments_in)),
+      observations(simulator.spec().observations, columns_of(horizon_in + 1, environments_in)),
+      inputs(simulator.spec().observations, columns_of(horizon_in + 1, environments_in)),
+      noise(simulator.spec().actions, columns_of(horizon_in, environments_in)),
+      actions(simulator.spec().actions, columns_of(horizon_in, environments_in)),
+      signals(simulator.signals(), columns_of(horizon_in, environments_in)),
+      inner(keep == Keep::kInner ? simulator.inner_rows() : 0, columns_of(horizon_in, environments_in)),
       length(static_cast<std::size_t>(environments_in.size), horizon_in),
       ended(static_cast<std::size_t>(environments_in.size), 0),
       diverged(static_cast<std::size_t>(environments_in.size), 0),
-      sums(static_cast<std::size_t>(simulator.signals() * environments_in.size), 0.0),
+      sums(static_cast<std::size_t>(columns_of(simulator.signals(), environments_in)), 0.0),
       paper_sums(static_cast<std::size_t>(environments_in.size), 0.0),
       moments(simulator.spec().observations) {}
+
+template <class Real>
+std::int64_t TrajectoryBlock<Real>::bytes(const BatchRows& rows, int lanes, int horizon, Keep keep, int windows) {
+  const Block block{0, lanes};
+  const auto of = [](int count, std::ptrdiff_t columns) {
+    return static_cast<std::int64_t>(RowStore<Real>::bytes(count, columns));
+  };
+  const std::ptrdiff_t steps = columns_of(horizon, block);
+  const bool inner = keep == Keep::kInner;
+  const int each = 2 * static_cast<int>(sizeof(int)) + (rows.signals + 1) * static_cast<int>(sizeof(double)) +
+                   2 * static_cast<int>(sizeof(Real));  // length, flags, sums, and what a step leaves
+  return of(rows.states + 2 * rows.observations, columns_of(horizon + 1, block)) +
+         of(2 * rows.actions + rows.signals, steps) + of(rows.inner, inner ? steps : lanes) +
+         of(rows.units, inner ? steps : lanes) + of(2 * rows.observations, columns_of(windows, block)) +
+         std::int64_t{each} * lanes;
+}
 
 template <class Real>
 bool TrajectoryBlock<Real>::intact() const {
@@ -89,9 +110,8 @@ template <class Real>
 std::vector<double> episode_sums(const Batch<Real>& batch, int signal) {
   std::vector<double> sums;
   sums.reserve(static_cast<std::size_t>(batch.environments));
-  for_each_episode(batch, [&](const auto& block, int lane) {
-    sums.push_back(block.sums[static_cast<std::size_t>(signal * block.lanes() + lane)]);
-  });
+  for_each_episode(batch,
+                   [&](const auto& block, int lane) { sums.push_back(block.sums[block.sum_index(signal, lane)]); });
   return sums;
 }
 

@@ -14,6 +14,16 @@ namespace cgpo {
 // Whether a rollout keeps what the adjoint sweep needs and could compute again at the price of a second forward pass.
 enum class Keep : std::uint8_t { kInner, kOutcome };
 
+// How many rows of each kind a batch has.
+struct BatchRows {
+  int states = 0;
+  int observations = 0;
+  int actions = 0;
+  int signals = 0;
+  int inner = 0;  // of the simulator
+  int units = 0;  // of the policy
+};
+
 // What collecting a block's episodes works with; made once, so that collecting again allocates nothing.
 template <class Real>
 struct RolloutMemory {
@@ -55,8 +65,15 @@ struct TrajectoryBlock {
   Moments moments;                 // of the observations in which the policy acted
   RolloutMemory<Real> memory;      // of collect()
 
+  // What a block takes, with the units that a rollout adds and the ends of so many windows.
+  static std::int64_t bytes(const BatchRows& rows, int lanes, int horizon, Keep keep, int windows = 0);
+
   int lanes() const { return environments.size; }
-  int column(int t) const { return t * environments.size; }
+  std::ptrdiff_t column(int t) const { return std::ptrdiff_t{t} * environments.size; }
+  // Of a signal's sum over a lane's episode, in `sums`.
+  std::size_t sum_index(int signal, int lane) const {
+    return static_cast<std::size_t>(signal) * static_cast<std::size_t>(lanes()) + static_cast<std::size_t>(lane);
+  }
   bool intact() const;  // no environment ended early or diverged: every step counts for every signal
 };
 
@@ -78,6 +95,8 @@ struct Batch {
   bool lattice_starts;  // as the task says
   std::vector<TrajectoryBlock<Real>> blocks;
 
+  // The number of step t of an environment's episode, where all steps of the batch are numbered.
+  std::ptrdiff_t sample(int t, int environment) const { return std::ptrdiff_t{t} * environments + environment; }
   int intact_environments() const;  // that did not diverge
   Moments moments() const;          // of all blocks, merged in their order
 };

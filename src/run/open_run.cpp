@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <utility>
 
+#include "cgpo/algorithms/memory.hpp"
 #include "cgpo/algorithms/registry.hpp"
 #include "cgpo/base/file.hpp"
 
@@ -39,6 +40,7 @@ Run resume(RunParts parts, const std::filesystem::path& path) {
   const RunFolder& folder = *parts.folder;
   const bool changed = changes_configuration(folder.paths(), parts.configuration);
   parts.algorithm = make_algorithm(parts.configuration, *parts.pool);
+  if (folder.has_only_begun() && !parts.configuration.init.empty()) start_from(*parts.algorithm, parts.configuration);
   Run run = Run::resume(std::move(parts));
   const int iterations = run.configuration().settings.iterations;
   if (iterations < run.iteration()) {
@@ -59,6 +61,7 @@ UnsupportedElements::UnsupportedElements(std::string task, std::vector<std::stri
 Run open_run(Configuration configuration, const RunOptions& options) {
   configuration.made = task_of(configuration);
   const std::filesystem::path path = options.folder.empty() ? default_folder(configuration) : options.folder;
+  check_memory(memory_of_training(configuration.algorithm, *configuration.made, configuration.settings), "this run");
   RunParts parts;
   parts.configuration = std::move(configuration);
   parts.pool = std::make_unique<ThreadPool>(options.threads);

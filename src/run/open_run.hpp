@@ -33,8 +33,9 @@ class UnsupportedElements : public UserError {
 };
 
 // A new run, or with FolderMode::kResume the one in the folder, whose configuration must be the same but for
-// `iterations`. All that can be refused is refused before anything is written. Throws UserError, among them
-// UnsupportedElements.
+// `iterations`. All that can be refused is refused before anything is written. What the folder's configuration says is
+// compared and starts nothing; what this one may start was settled when it was resolved (see Consent). Throws
+// UserError, among them UnsupportedElements.
 Run open_run(Configuration configuration, const RunOptions& options = {});
 
 }  // namespace cgpo

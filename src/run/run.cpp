@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/ranges.h>
+#include <new>
 #include <string>
 #include <utility>
 
+#include "cgpo/base/file.hpp"
 #include "cgpo/updates/report.hpp"
 
 namespace cgpo {
@@ -30,6 +32,13 @@ double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
 }
 
+// What write_tensors() asks for, roughly: the data as a file's text, and its header.
+std::size_t bytes_to_write(const Tensors& tensors) {
+  std::size_t sum = 1 << 16;
+  for (const auto& [name, tensor] : tensors.entries) sum += 2 * tensor.bytes.size() + 1024;
+  return sum;
+}
+
 }  // namespace
 
 void load_into(Algorithm& algorithm, const Tensors& tensors, const std::filesystem::path& path) {
@@ -44,7 +53,7 @@ void start_from(Algorithm& algorithm, const Configuration& configuration) {
   const RunPaths run = find_run(configuration.init);
   std::error_code ignored;
   const std::filesystem::path path = std::filesystem::exists(run.best(), ignored) ? run.best() : run.checkpoint();
-  const Tensors tensors = read_checkpoint(path, configuration, /*algorithm=*/false);
+  const Tensors tensors = read_checkpoint(path, configuration, /*own=*/false);
   try {
     algorithm.warm_start(tensors);
   } catch (const UserError& error) {
@@ -56,47 +65,79 @@ IterationFailed::IterationFailed(const std::string& cause, int iterations)
     : UserError("{}; the run is kept as it was after {} iteration{}", cause, iterations, iterations == 1 ? "" : "s"),
       iterations_(iterations) {}
 
-Run::Run(RunParts parts) : parts_(std::move(parts)), paths_(parts_.folder->paths()), data_(paths_.data()) {}
+Run::Run(RunParts parts) : parts_(std::move(parts)), paths_(parts_.folder->paths()), data_(paths_) {}
 
 Run Run::start(RunParts parts) {
-  parts.folder->begin(parts.configuration);
   Run run(std::move(parts));
+  run.notes_ = run.parts_.folder->notes();
   run.take_state();
-  run.keep_snapshot();
-  write_tensors(run.paths_.checkpoint(), run.state_);
+  run.parts_.folder->begin(run.configuration(), [&] {
+    run.keep_snapshot();
+    write_tensors(run.paths_.checkpoint(), run.state_);
+  });
   return run;
 }
 
 Run Run::resume(RunParts parts) {
+  if (parts.folder->has_only_begun()) return start(std::move(parts));
   Run run(std::move(parts));
+  run.notes_ = run.parts_.folder->notes();
   const RunPaths& paths = run.paths_;
+  if (std::error_code ignored; !std::filesystem::exists(paths.checkpoint(), ignored)) {
+    throw UserError("'{}' has lost its checkpoint, and a run cannot go on without; --force starts anew",
+                    paths.folder.string());
+  }
   Algorithm& algorithm = *run.parts_.algorithm;
   const Tensors checkpoint = read_checkpoint(paths.checkpoint(), run.configuration());
-  run.data_.load(algorithm, static_cast<int>(checkpoint.integer("iteration")));
+  if (checkpoint.file_format == 1) {
+    const auto program = checkpoint.metadata.find("program");
+    run.notes_.push_back(fmt::format("'{}' was written by {} without checksums: what it holds cannot be verified",
+                                     paths.checkpoint().string(),
+                                     program == checkpoint.metadata.end() ? "an older program" : program->second));
+  }
+  check_finite(checkpoint, "critic", paths.checkpoint());
+  run.data_.load(algorithm, iteration_of(checkpoint), checkpoint);
   load_into(algorithm, checkpoint, paths.checkpoint());
   run.take_state();
 
-  const int done = run.iteration();
-  const KeptLines kept = find_lines(paths.log(), done);
-  if (kept.count < done) {
-    throw UserError("'{}' has {} whole lines, but the checkpoint stands after {} iterations; --force starts anew",
-                    paths.log().string(), kept.count, done);
-  }
-  try {
-    if (kept.last) run.last_ = from_json(*kept.last);
-  } catch (const Json::exception&) {
-    throw UserError("'{}', line {}: not a line of a run's log", paths.log().string(), done);
-  }
-
-  if (std::error_code ignored; std::filesystem::exists(paths.best(), ignored)) {
-    const Tensors best = read_checkpoint(paths.best(), run.configuration());
-    try {
-      run.best_return_ = std::stod(best.metadata.at("return"));
-    } catch (const std::logic_error&) {  // no such entry, or not a number
-      throw UserError("'{}' does not say which return it reached", paths.best().string());
-    }
-  }
+  run.look_at_lines();
+  run.look_at_best();
   return run;
+}
+
+void Run::look_at_lines() {
+  const int done = iteration();
+  const auto tell = [&](const std::filesystem::path& path, const KeptLines& kept) {
+    if (!kept.damaged) return;
+    notes_.push_back(fmt::format(
+        "'{}' has whole lines of {} of the {} iterations before the checkpoint; the run goes on from its checkpoint, "
+        "and what cannot be read is kept beside the file",
+        path.string(), kept.count, done));
+  };
+  const KeptLines kept = find_lines(paths_.log(), done, LineKind::kLog);
+  tell(paths_.log(), kept);
+  tell(paths_.timing(), find_lines(paths_.timing(), done, LineKind::kTiming));
+  if (kept.last) last_ = from_json(*kept.last);
+}
+
+void Run::look_at_best() {
+  if (std::error_code ignored; !std::filesystem::exists(paths_.best(), ignored)) return;
+  try {
+    const Tensors best = read_checkpoint(paths_.best(), configuration());
+    const auto found = best.metadata.find("return");
+    if (found == best.metadata.end()) {
+      throw UserError("'{}' does not say which return it reached", paths_.best().string());
+    }
+    best_return_ = std::stod(found->second);
+  } catch (const UserError& error) {
+    best_is_damaged_ = true;
+    notes_.push_back(fmt::format("{}; it is kept beside, and the next feasible policy is the best", error.what()));
+  } catch (const std::logic_error&) {  // not a number
+    best_is_damaged_ = true;
+    notes_.push_back(fmt::format(
+        "'{}' does not say which return it reached; it is kept beside, and the next feasible policy is the best",
+        paths_.best().string()));
+  }
 }
 
 struct Run::Session {
@@ -114,17 +155,19 @@ struct Run::Session {
   double seconds_before;      // of the sessions before this one
   std::int64_t steps_before;  // and their environment steps
   double checkpoint_seconds = seconds_between_checkpoints();
-  int saved;                          // after how many iterations the checkpoint was written,
-  Clock::time_point written = begin;  // and when
+  std::unique_ptr<std::byte[]> reserve;  // that writing a checkpoint can have when there is no memory left
+  int saved;                             // after how many iterations the checkpoint was written,
+  Clock::time_point written = begin;     // and when
   Clock::time_point iteration_begin = begin;
   double seconds_writing = 0.0;  // after the iteration before
   double steps_per_second = 0.0;
 };
 
 void Run::take_state() {
-  state_ = Tensors();
-  parts_.algorithm->save(state_);
-  describe_checkpoint(state_, configuration(), parts_.algorithm->iteration());
+  Tensors state;  // if there is no memory for it, the one of before stays whole
+  parts_.algorithm->save(state);
+  describe_checkpoint(state, configuration(), parts_.algorithm->iteration());
+  state_ = std::move(state);
 }
 
 void Run::keep_if_best(const IterationReport& report) {
@@ -139,7 +182,7 @@ void Run::keep_if_best(const IterationReport& report) {
 }
 
 void Run::write_state() {
-  data_.write();
+  data_.write(state_);
   write_tensors(paths_.checkpoint(), state_);
 }
 
@@ -151,13 +194,17 @@ void Run::keep_snapshot() const {
   for (const auto& [name, tensor] : state_.entries) {
     if (name.starts_with("policy.") || name.starts_with("normaliser.")) snapshot.entries[name] = tensor;
   }
-  std::filesystem::create_directories(paths_.snapshots());
+  create_folder(paths_.snapshots());
   write_tensors(paths_.snapshot(iteration()), snapshot);
 }
 
 void Run::cut_back() {
-  for (const std::filesystem::path& path : {paths_.log(), paths_.timing()}) {
-    if (std::error_code ignored; std::filesystem::exists(path, ignored)) cut_lines(path, iteration());
+  cut_lines(paths_.log(), iteration(), LineKind::kLog);
+  cut_lines(paths_.timing(), iteration(), LineKind::kTiming);
+  if (best_is_damaged_) {
+    rename_entry(paths_.best(), damaged_name(paths_.best()));
+    sync_folder(paths_.folder);
+    best_is_damaged_ = false;
   }
   data_.cut(iteration());
 }
@@ -211,6 +258,7 @@ TrainingResult Run::train(const ProgressCallback& progress, const StopTest& stop
   if (goes_on()) {
     cut_back();
     Session session(paths_, last_, iteration(), begin);
+    session.reserve = std::make_unique_for_overwrite<std::byte[]>(bytes_to_write(state_));
     do {
       IterationReport report;
       try {
@@ -219,6 +267,10 @@ TrainingResult Run::train(const ProgressCallback& progress, const StopTest& stop
         // state_ is from before it. The algorithm is not: which data it still needs is not what state_ does.
         if (session.saved != iteration()) write_state();
         throw IterationFailed(error.what(), iteration());
+      } catch (const std::bad_alloc&) {
+        session.reserve.reset();
+        if (session.saved != iteration()) write_state();
+        throw IterationFailed("not enough memory for another iteration", iteration());
       }
       record(std::move(report), session);
       tell(progress, session);

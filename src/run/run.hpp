@@ -4,7 +4,8 @@
 // log.jsonl, a snapshot of the policy if it is one of the few to be kept, and, once a second and at the end, what the
 // algorithm learned from (run_data.hpp) and checkpoint.safetensors. Whenever the process dies, the folder holds a whole
 // checkpoint, a best policy that is at least as new and a log that is at least as long; resuming cuts the log and
-// repeats the rest bit for bit.
+// repeats the rest bit for bit. A log, or a best policy, that was damaged by something else does not end the run: it
+// goes on from its checkpoint, says so (notes()), and what was damaged is kept beside as NAME.damaged-N.
 #pragma once
 
 #include <functional>
@@ -57,13 +58,16 @@ class Run {
  public:
   // A new run: replaces what is left of another in the folder, and writes the checkpoint of the untrained policy.
   static Run start(RunParts parts);
-  // One that goes on from its checkpoint. Throws UserError if checkpoint or log are not usable.
+  // One that goes on from its checkpoint, or begins if it was ended before it had one. Throws UserError if the
+  // checkpoint, or the data that it needs, is not usable.
   static Run resume(RunParts parts);
 
   const Configuration& configuration() const { return parts_.configuration; }
   const Task& task() const { return *parts_.configuration.made; }
   const RunPaths& paths() const { return paths_; }
   int iteration() const { return parts_.algorithm->iteration(); }  // done so far, over all sessions
+  // What was odd about the folder when the run was opened, and what was done about it, in sentences.
+  const std::vector<std::string>& notes() const { return notes_; }
   bool is_finished() const { return iteration() >= parts_.configuration.settings.iterations; }
 
   // A session: cuts the logs back to the checkpoint, then iterates until the configuration's iterations are done or
@@ -74,6 +78,8 @@ class Run {
  private:
   struct Session;
   explicit Run(RunParts parts);
+  void look_at_lines();                                   // of log and timing; reads only
+  void look_at_best();                                    // the same
   void cut_back();                                        // what the checkpoint does not know of
   void record(IterationReport report, Session& session);  // all that is written after an iteration
   void tell(const ProgressCallback& progress, Session& session);
@@ -89,6 +95,8 @@ class Run {
   Tensors state_;  // as it was before the iteration that runs
   std::optional<LogEntry> last_;
   std::optional<double> best_return_;
+  bool best_is_damaged_ = false;  // and still at its place
+  std::vector<std::string> notes_;
 };
 
 // Hands a checkpoint to the algorithm; what it throws gets the file's name.

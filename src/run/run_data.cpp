@@ -1,11 +1,11 @@
 #include "cgpo/run/run_data.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 #include <map>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/file.hpp"
+#include "cgpo/run/folder_life.hpp"
 
 namespace cgpo {
 namespace fs = std::filesystem;
@@ -14,28 +14,30 @@ namespace {
 
 std::string number_text(int iteration) { return fmt::format("{:08}", iteration); }
 
-}  // namespace
-
-fs::path RunData::path(int last) const { return folder_ / (number_text(last) + ".safetensors"); }
-
-std::vector<int> RunData::files() const {
-  std::vector<int> found;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored)) {
-    const std::string name = entry.path().stem().string();
-    int last = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), last);
-    if (error == std::errc() && end == name.data() + name.size() && entry.path() == path(last)) found.push_back(last);
+std::map<std::string, std::string> identity_of(const Tensors& tensors) {
+  std::map<std::string, std::string> identity;
+  for (const char* what : {"task", "algorithm", "seed"}) {
+    if (const auto found = tensors.metadata.find(what); found != tensors.metadata.end()) identity.insert(*found);
   }
-  std::sort(found.begin(), found.end());
-  return found;
+  return identity;
 }
 
-void RunData::load(Algorithm& algorithm, int iterations) const {
+}  // namespace
+
+fs::path RunData::path(int last) const { return run_.data_file(last); }
+
+std::vector<int> RunData::files() const { return find_numbered(run_.data(), kDataDigits); }
+
+void RunData::load(Algorithm& algorithm, int iterations, const Tensors& checkpoint) const {
   for (const int last : files()) {
     if (last >= iterations) break;
     std::map<std::string, Tensors> pieces;  // by iteration
     const Tensors all = read_tensors(path(last));
+    for (const auto& [what, text] : identity_of(all)) {
+      const auto own = checkpoint.metadata.find(what);
+      if (own == checkpoint.metadata.end() || own->second == text) continue;
+      throw UserError("'{}' is the data of a run of {} {}, not {}", path(last).string(), what, text, own->second);
+    }
     for (const auto& [name, tensor] : all.entries) {
       const std::size_t slash = name.find('/');
       if (slash == std::string::npos) throw UserError("'{}' is not the data of a run", path(last).string());
@@ -53,7 +55,7 @@ void RunData::load(Algorithm& algorithm, int iterations) const {
 
 void RunData::cut(int iterations) const {
   for (const int last : files()) {
-    if (last >= iterations) fs::remove(path(last));
+    if (last >= iterations) remove_entry(path(last));
   }
 }
 
@@ -61,12 +63,11 @@ void RunData::add(int iteration, std::shared_ptr<const Tensors> data) {
   if (data != nullptr) pieces_.push_back({iteration, std::move(data)});
 }
 
-void RunData::write() {
+void RunData::write(const Tensors& checkpoint) {
   if (pieces_.empty()) return;
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) throw UserError("cannot create the folder '{}': {}", folder_.string(), error.message());
+  create_folder(run_.data());
   Tensors all;
+  all.metadata = identity_of(checkpoint);
   for (const Piece& piece : pieces_) {
     for (const auto& [name, tensor] : piece.data->entries) {
       all.entries[fmt::format("{}/{}", number_text(piece.iteration), name)] = tensor;

@@ -9,21 +9,22 @@
 #include <memory>
 #include <vector>
 
+#include "cgpo/run/run_folder.hpp"
 #include "cgpo/updates/algorithm.hpp"
 
 namespace cgpo {
 
 class RunData {
  public:
-  explicit RunData(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  explicit RunData(RunPaths run) : run_(std::move(run)) {}
 
   // Hands the data of the iterations below `iterations` to the algorithm; reads only. Throws UserError if a file is
-  // broken.
-  void load(Algorithm& algorithm, int iterations) const;
+  // damaged, or of another run than the checkpoint.
+  void load(Algorithm& algorithm, int iterations, const Tensors& checkpoint) const;
   void cut(int iterations) const;  // removes what is beyond
 
   void add(int iteration, std::shared_ptr<const Tensors> data);  // null: nothing
-  void write();                                                  // what was added
+  void write(const Tensors& checkpoint);                         // what was added; and of which run it is
   void remove_before(int iteration) const;
 
  private:
@@ -34,7 +35,7 @@ class RunData {
   std::vector<int> files() const;  // the last iteration of each, in order
   std::filesystem::path path(int last) const;
 
-  std::filesystem::path folder_;
+  RunPaths run_;
   std::vector<Piece> pieces_;
 };
 

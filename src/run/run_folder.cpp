@@ -1,8 +1,6 @@
 #include "cgpo/run/run_folder.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fcntl.h>
@@ -12,27 +10,19 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
+#include "cgpo/base/program_name.hpp"
 #include "cgpo/base/version.hpp"
+#include "cgpo/run/folder_life.hpp"
 
 namespace cgpo {
 namespace fs = std::filesystem;
 
-fs::path RunPaths::snapshot(int iteration) const { return snapshots() / fmt::format("{:06}.safetensors", iteration); }
-
-std::vector<int> find_snapshots(const RunPaths& run) {
-  std::vector<int> found;
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(run.snapshots(), ignored)) {
-    const std::string name = entry.path().stem().string();
-    int iteration = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), iteration);
-    if (error == std::errc() && end == name.data() + name.size() && entry.path() == run.snapshot(iteration)) {
-      found.push_back(iteration);
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
+fs::path RunPaths::snapshot(int iteration) const {
+  return snapshots() / fmt::format("{:0{}}.safetensors", iteration, kSnapshotDigits);
 }
+fs::path RunPaths::data_file(int last) const { return data() / fmt::format("{:0{}}.safetensors", last, kDataDigits); }
+
+std::vector<int> find_snapshots(const RunPaths& run) { return find_numbered(run.snapshots(), kSnapshotDigits); }
 
 bool keeps_snapshot(int iteration, int iterations, int count) {
   if (count == 1) return iteration == iterations;
@@ -48,8 +38,14 @@ RunPaths find_run(const fs::path& folder) {
   if (!fs::is_directory(folder, ignored))
     throw UserError("'{}' is not a run: it is a file, not a folder", folder.string());
   RunPaths paths{folder};
-  if (!fs::exists(paths.config(), ignored))
+  if (!fs::exists(paths.config(), ignored)) {
+    if (look_at(paths) == FolderState::kBeingReplaced) {
+      throw UserError(
+          "the program was ended while it replaced the run in '{}'; `{} train --resume --out {}` puts it back",
+          folder.string(), program_name(), folder.string());
+    }
     throw UserError("'{}' is not a run: it has no config.toml", folder.string());
+  }
   return paths;
 }
 
@@ -59,32 +55,47 @@ fs::path default_folder(const Configuration& configuration) {
 
 void RunFolder::check_usable(const fs::path& folder, FolderMode mode) {
   std::error_code ignored;
+  const std::string name = folder.string();
+  if (is_link(folder)) throw UserError("'{}' is a symbolic link; give --out the folder that it leads to", name);
+  const bool there = fs::exists(folder, ignored);
+  if (there && !fs::is_directory(folder, ignored)) throw UserError("'{}' is a file, not a folder for a run", name);
+  const RunPaths paths{folder};
+  const FolderState state = look_at(paths);
+  for (const fs::path& part : {paths.snapshots(), paths.data()}) {
+    const fs::file_status status = fs::symlink_status(part, ignored);
+    if (fs::exists(status) && !fs::is_directory(status) && state != FolderState::kForeign) {
+      throw UserError("'{}' must be a folder, and is {}; move it away", part.string(),
+                      fs::is_symlink(status) ? "a symbolic link" : "a file");
+    }
+  }
   if (mode == FolderMode::kResume) {
-    find_run(folder);
+    if (state != FolderState::kBeingReplaced) find_run(folder);
     return;
   }
-  if (!fs::exists(folder, ignored)) return;
-  if (!fs::is_directory(folder, ignored)) throw UserError("'{}' is a file, not a folder for a run", folder.string());
-  const RunPaths paths{folder};
-  if (fs::exists(paths.config(), ignored)) {
-    if (mode == FolderMode::kForce) return;
-    throw UserError("'{}' holds a run already; --resume continues it, --force replaces it, --out takes another folder",
-                    folder.string());
-  }
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path() == paths.lock()) continue;
-    throw UserError("'{}' holds other files and no run; give --out a folder that is empty or new", folder.string());
+  switch (state) {
+    case FolderState::kEmpty:
+    case FolderState::kBegun: return;
+    case FolderState::kRun:
+    case FolderState::kBeingReplaced:
+      if (mode == FolderMode::kForce) return;
+      throw UserError(
+          "'{}' holds a run already; --resume continues it, --force replaces it, --out takes another folder", name);
+    case FolderState::kForeign:
+      throw UserError("'{}' holds other files and no run; give --out a folder that is empty or new", name);
   }
 }
 
 FolderLock::FolderLock(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw UserError("cannot create the folder '{}': {}", folder.string(), error.message());
-  file_ = ::open(RunPaths{folder}.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  create_folder(folder);
+  file_ = ::open(RunPaths{folder}.lock().c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (file_ < 0 && errno == ELOOP) {
+    throw UserError("'{}' is a symbolic link; remove it", RunPaths{folder}.lock().string());
+  }
   if (file_ < 0) throw UserError("cannot write in '{}': {}", folder.string(), std::strerror(errno));
   if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
     ::close(file_);
+    if (error != EWOULDBLOCK) throw UserError("cannot lock '{}': {}", folder.string(), std::strerror(error));
     throw UserError("another process is writing '{}'; wait for it, or give --out another folder", folder.string());
   }
 }
@@ -92,7 +103,7 @@ FolderLock::FolderLock(const fs::path& folder) {
 FolderLock::~FolderLock() { ::close(file_); }
 
 bool FolderLock::is_held(const fs::path& folder) {
-  const int file = ::open(RunPaths{folder}.lock().c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(RunPaths{folder}.lock().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0) return false;
   const bool held = ::flock(file, LOCK_EX | LOCK_NB) != 0;
   ::close(file);
@@ -102,46 +113,42 @@ bool FolderLock::is_held(const fs::path& folder) {
 RunFolder::RunFolder(const fs::path& folder, FolderMode mode)
     : paths_{folder}, lock_((check_usable(folder, mode), folder)) {
   check_usable(folder, mode);  // between the look at the folder and the lock another process may have filled it
+  notes_ = mend(paths_);
+  check_usable(folder, mode);
+  if (has_only_begun()) {
+    notes_.push_back(
+        fmt::format("the run in '{}' was ended before its first checkpoint; it begins anew", folder.string()));
+  }
 }
 
-void RunFolder::begin(const Configuration& configuration) const {
-  // Checkpoints first: a configuration must never stand beside those of another run.
-  for (const fs::path& path : {paths_.checkpoint(), paths_.best(), paths_.log(), paths_.timing()}) fs::remove(path);
-  fs::remove_all(paths_.data());
-  for (const int iteration : find_snapshots(paths_)) fs::remove(paths_.snapshot(iteration));
-  std::error_code ignored;
-  fs::remove(paths_.snapshots(), ignored);  // unless there are files that are not ours
-  write_configuration(configuration);
-  write_file_atomically(paths_.version(), fmt::format("{}\n", kVersion));
-  for (const fs::path& path : {paths_.log(), paths_.timing()}) write_file_atomically(path, "");
+bool RunFolder::has_only_begun() const { return look_at(paths_) == FolderState::kBegun; }
+
+void RunFolder::begin(const Configuration& configuration, const std::function<void()>& write_state) const {
+  if (look_at(paths_) == FolderState::kRun) move_aside(paths_);
+  try {
+    remove_begun(paths_);
+    write_file_atomically(paths_.version(), fmt::format("{}\n", kVersion));
+    write_configuration(configuration);
+    for (const fs::path& path : {paths_.log(), paths_.timing()}) write_file_atomically(path, "");
+    if (write_state) write_state();
+  } catch (...) {
+    try {
+      take_back(paths_);
+    } catch (const UserError&) {
+      // The disk fails altogether; whoever opens the folder next puts the run back.
+    }
+    throw;
+  }
+  drop_replaced(paths_);
+}
+
+std::vector<std::string> mend_run(const fs::path& folder) {
+  if (look_at(RunPaths{folder}) != FolderState::kBeingReplaced) return {};
+  return RunFolder(folder, FolderMode::kResume).notes();
 }
 
 void RunFolder::write_configuration(const Configuration& configuration) const {
   write_file_atomically(paths_.config(), cgpo::write_configuration(configuration));
-}
-
-void describe_checkpoint(Tensors& tensors, const Configuration& configuration, int iteration) {
-  tensors.metadata["program"] = kVersion;
-  tensors.metadata["task"] = configuration.task;
-  tensors.metadata["algorithm"] = configuration.algorithm;
-  tensors.metadata["seed"] = fmt::format("{}", configuration.seed);
-  tensors.metadata["iteration"] = fmt::format("{}", iteration);
-}
-
-Tensors read_checkpoint(const fs::path& path, const Configuration& configuration, bool algorithm) {
-  Tensors tensors = read_tensors(path);
-  const auto expect = [&](const std::string& what, const std::string& wanted) {
-    const auto found = tensors.metadata.find(what);
-    if (found == tensors.metadata.end()) {
-      throw UserError("'{}' was not written by cgpo: it does not name its {}", path.string(), what);
-    }
-    if (found->second != wanted) {
-      throw UserError("'{}' is a checkpoint of {} {}, not {}", path.string(), what, found->second, wanted);
-    }
-  };
-  expect("task", configuration.task);
-  if (algorithm) expect("algorithm", configuration.algorithm);
-  return tensors;
 }
 
 }  // namespace cgpo

@@ -1,10 +1,37 @@
-// The folder of a run: who may write it, and what lies where.
+// The folder of a run: who may write it, what lies where, and how it lives so that a process may die at any moment.
+//
+// All files are written whole (base/file.hpp); the log grows by whole lines. A new run writes, each flushed before the
+// next: version, config.toml, log.jsonl, timing.jsonl, snapshots/000000.safetensors, checkpoint.safetensors. The
+// checkpoint is what makes it a run. So a folder is in one of these states, whatever the moment of a death:
+//
+//   empty           nothing but our lock and temporary files
+//   begun           a beginning of that list, no checkpoint: nothing has been trained
+//   run             config.toml and a checkpoint; after it, see run.hpp
+//   being replaced  there is .replacing/ or .replaced/
+//
+// To replace a run, it is moved to .replacing/, config.toml first; when all of it is there, .replacing/ becomes
+// .replaced/; the new run is begun; .replaced/ is deleted. If any of it fails, the old run is put back. Who opens the
+// folder next for writing, first of all
+//   - removes temporary files of our names (.NAME.XXXXXX.tmp),
+//   - if .replaced/ stands beside a config.toml and a checkpoint, deletes it: the new run is whole,
+//   - if it stands alone or beside a new run that is not whole, removes that one and puts the old run back,
+//   - if there is .replacing/, puts back what is in it: what is outside is of the same run.
+//
+//   opened as    empty     begun                   run         being replaced
+//   new          begins    begins anew             refused     refused, and nothing is touched
+//   --force      begins    begins anew             replaces    puts the old run back, then replaces it
+//   --resume     refused   begins, as configured   goes on     puts the old run back, then goes on with it
+//
+// A run is never lost: from the first checkpoint on there is at every moment one that is whole, in the folder or (in
+// the middle of --force) in .replacing/ and .replaced/ of it. Files of other names are never touched.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cgpo/base/tensors.hpp"
@@ -24,8 +51,14 @@ struct RunPaths {
   std::filesystem::path data() const { return folder / "data"; }  // a folder: what some algorithms learned from
   std::filesystem::path snapshots() const { return folder / "snapshots"; }  // a file for each policy that was kept
   std::filesystem::path snapshot(int iteration) const;                      // the policy after so many iterations
+  std::filesystem::path data_file(int last) const;
   std::filesystem::path lock() const { return folder / ".lock"; }
+  std::filesystem::path replacing() const { return folder / ".replacing"; }  // a run on its way out or back,
+  std::filesystem::path replaced() const { return folder / ".replaced"; }    // and one that has given way
 };
+
+inline constexpr int kSnapshotDigits = 6;
+inline constexpr int kDataDigits = 8;
 
 // After how many iterations a run has a snapshot, in order; files of other names are not ours.
 std::vector<int> find_snapshots(const RunPaths& run);
@@ -42,7 +75,7 @@ std::filesystem::path default_folder(const Configuration& configuration);  // ru
 enum class FolderMode { kNew, kResume, kForce };
 
 // Of all processes only this one may write the folder, until the object goes. A folder that is new is created. Throws
-// UserError if another process holds it.
+// UserError if another process holds it, or it is a symbolic link.
 class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder);
@@ -62,25 +95,43 @@ class RunFolder {
   // Whether a folder may be opened in this way; reads only. Throws UserError if not.
   static void check_usable(const std::filesystem::path& folder, FolderMode mode);
 
-  // Creates the folder if it is new, and locks it until the object goes. Throws UserError if another process holds it.
+  // Creates the folder if it is new, locks it until the object goes, and mends what a process that died left behind.
+  // Throws UserError if another process holds it.
   RunFolder(const std::filesystem::path& folder, FolderMode mode);
 
   const RunPaths& paths() const { return paths_; }
+  const std::vector<std::string>& notes() const { return notes_; }  // what was found and done, in sentences
+  bool has_only_begun() const;                                      // there is no checkpoint yet, and no need of one
 
-  // Begins a run: removes what is left of one that is replaced, and writes configuration and version.
-  void begin(const Configuration& configuration) const;
+  // Begins a run, in place of what is there: configuration and version, then what `write_state` writes, which is to end
+  // with the checkpoint. A run that was there goes last of all; if anything fails before, it is put back.
+  void begin(const Configuration& configuration, const std::function<void()>& write_state = {}) const;
   void write_configuration(const Configuration& configuration) const;
 
  private:
   RunPaths paths_;
   FolderLock lock_;
+  std::vector<std::string> notes_;
 };
 
-// Who wrote a checkpoint and for what, beside the numbers.
+// Before the configuration of a run is read that is to be resumed: if its replacement was cut short, puts it back.
+// Returns what was found, in sentences.
+std::vector<std::string> mend_run(const std::filesystem::path& folder);
+
+// Who wrote a checkpoint and for what, beside the numbers: program and instruction set, task, algorithm, seed, a
+// checksum of the configuration as far as a run keeps it for life, and after how many iterations.
 void describe_checkpoint(Tensors& tensors, const Configuration& configuration, int iteration);
 
-// Reads a checkpoint of this configuration's task; throws UserError, naming the file, if it is broken or another
-// task's. `algorithm`: it must be the configuration's, too.
-Tensors read_checkpoint(const std::filesystem::path& path, const Configuration& configuration, bool algorithm = true);
+// Reads a checkpoint, a best policy or a snapshot of this configuration. Throws UserError, naming the file, if it is
+// damaged, is another task's or run's, has a count that cannot be, or a policy that is not finite. `own` false: it may
+// be of another run of this task, with another algorithm. What cgpo 0.1.0 wrote is read, too: it has no checksums, and
+// Tensors::file_format says so.
+Tensors read_checkpoint(const std::filesystem::path& path, const Configuration& configuration, bool own = true);
+
+// After how many iterations it was written; read_checkpoint has looked at it.
+int iteration_of(const Tensors& checkpoint);
+
+// Throws UserError, naming the file, if an entry whose name begins so is not finite.
+void check_finite(const Tensors& checkpoint, std::string_view prefix, const std::filesystem::path& path);
 
 }  // namespace cgpo

@@ -1,13 +1,10 @@
 #include "cgpo/run/run_log.hpp"
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <sstream>
-#include <unistd.h>
+#include <utility>
 
-#include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/run/report_fields.hpp"
 
@@ -28,17 +25,27 @@ void write(const std::string& name, const std::optional<double>& value, bool, Js
   if (value) line[name] = *value;
 }
 
+// Anything but what write() makes of such a field throws.
 double read_number(const Json& value) {
-  return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+template <class Integer>
+Integer read_integer(const Json& value) {
+  if (!value.is_number_integer()) throw Json::type_error::create(302, "a whole number is expected", &value);
+  const auto wide = value.get<std::int64_t>();
+  if (!std::in_range<Integer>(wide)) throw Json::out_of_range::create(406, "a number is out of range", &value);
+  return static_cast<Integer>(wide);
 }
 void read(const Json& line, const std::string& name, double& value) { value = read_number(line.at(name)); }
-void read(const Json& line, const std::string& name, int& value) { value = line.at(name).get<int>(); }
-void read(const Json& line, const std::string& name, std::int64_t& value) { value = line.at(name).get<std::int64_t>(); }
+void read(const Json& line, const std::string& name, int& value) { value = read_integer<int>(line.at(name)); }
+void read(const Json& line, const std::string& name, std::int64_t& value) {
+  value = read_integer<std::int64_t>(line.at(name));
+}
 void read(const Json& line, const std::string& name, std::string& text) { text = line.value(name, ""); }
 void read(const Json& line, const std::string& name, std::vector<double>& values) {
   values.clear();
   if (const auto found = line.find(name); found != line.end()) {
-    for (const Json& value : *found) values.push_back(read_number(value));
+    for (const Json& value : found->get_ref<const Json::array_t&>()) values.push_back(read_number(value));
   }
 }
 void read(const Json& line, const std::string& name, std::optional<double>& value) {
@@ -106,6 +113,20 @@ void read_field(const ReportField& field, const Json& line, LogEntry& entry) {
       field.member);
 }
 
+std::string read_if_there(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored) ? read_file(path) : "";
+}
+
+// Whose line it is; none, if it does not say so.
+std::optional<int> iteration_of(const Json& line) {
+  const auto found = line.is_object() ? line.find("iteration") : line.end();
+  if (found == line.end() || !found->is_number_integer()) return std::nullopt;
+  const auto iteration = found->get<std::int64_t>();
+  if (iteration < 0 || iteration > std::numeric_limits<int>::max()) return std::nullopt;
+  return static_cast<int>(iteration);
+}
+
 }  // namespace
 
 Json to_json(const LogEntry& entry) {
@@ -129,53 +150,72 @@ Json to_json(const TimingEntry& entry) {
   return line;
 }
 
-LineFile::LineFile(const std::filesystem::path& path) : name_(path.string()), file_(std::fopen(path.c_str(), "abe")) {
-  if (!file_) throw UserError("cannot write '{}': {}", name_, std::strerror(errno));
-}
-
-void LineFile::append(const Json& line) {
-  const std::string text = line.dump() + "\n";
-  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0 ||
-      ::fdatasync(::fileno(file_.get())) != 0) {
-    throw UserError("cannot write '{}': {}", name_, std::strerror(errno));
+std::optional<LogEntry> parse_log_line(std::string_view line) {
+  try {
+    return from_json(parse_json(line));
+  } catch (const Json::exception&) {
+    return std::nullopt;
   }
 }
 
-KeptLines find_lines(const std::filesystem::path& path, int iterations) {
-  const std::string text = read_file(path);
-  const auto at = [&](std::size_t position) { return text.begin() + static_cast<std::ptrdiff_t>(position); };
+KeptLines find_lines(const std::filesystem::path& path, int iterations, LineKind kind) {
   KeptLines kept;
-  while (kept.count < iterations) {
-    const std::size_t newline = text.find('\n', kept.bytes);
-    if (newline == std::string::npos) break;  // what follows is nothing, or a line without its end
-    Json line = Json::parse(at(kept.bytes), at(newline), nullptr, /*allow_exceptions=*/false);
-    if (!line.is_object() || line.value("iteration", -1) != kept.count) break;
-    kept.last = std::move(line);
+  const std::string text = read_if_there(path);
+  int before = -1;       // the last one that was kept
+  bool strange = false;  // since then
+  for (std::size_t begin = 0, newline = 0; (newline = text.find('\n', begin)) != std::string::npos;
+       begin = newline + 1) {
+    const std::string_view line = std::string_view(text).substr(begin, newline - begin);
+    Json parsed = parse_json(line);
+    const std::optional<int> iteration = iteration_of(parsed);
+    if (!iteration || (kind == LineKind::kLog && !parse_log_line(line))) {
+      strange = true;
+      continue;
+    }
+    if (*iteration >= iterations) continue;
+    if (*iteration <= before) {
+      strange = true;
+      continue;
+    }
+    kept.damaged = kept.damaged || strange;
+    kept.text.append(line).append("\n");
+    kept.last = std::move(parsed);
     ++kept.count;
-    kept.bytes = newline + 1;
+    before = *iteration;
+    strange = false;
   }
+  kept.damaged = kept.damaged || kept.count < iterations;
   return kept;
 }
 
 std::vector<LogEntry> read_log(const std::filesystem::path& path) {
   std::vector<LogEntry> entries;
-  if (std::error_code ignored; !std::filesystem::exists(path, ignored)) return entries;
-  std::istringstream text(read_file(path));
+  std::istringstream text(read_if_there(path));
   for (std::string line; std::getline(text, line);) {
-    try {
-      entries.push_back(from_json(Json::parse(line)));
-    } catch (const Json::exception&) {
-      break;
+    std::optional<LogEntry> entry = parse_log_line(line);
+    if (!entry) continue;
+    if (entries.empty() || entry->report.iteration > entries.back().report.iteration) {
+      entries.push_back(*std::move(entry));
     }
   }
   return entries;
 }
 
-KeptLines cut_lines(const std::filesystem::path& path, int iterations) {
-  KeptLines kept = find_lines(path, iterations);
-  const std::string text = read_file(path);
-  if (kept.bytes != text.size()) write_file_atomically(path, std::string_view(text).substr(0, kept.bytes));
+KeptLines cut_lines(const std::filesystem::path& path, int iterations, LineKind kind) {
+  KeptLines kept = find_lines(path, iterations, kind);
+  const std::string text = read_if_there(path);
+  if (kept.text == text) return kept;
+  if (kept.damaged) write_file_atomically(damaged_name(path), text);
+  write_file_atomically(path, kept.text);
   return kept;
+}
+
+std::filesystem::path damaged_name(const std::filesystem::path& path) {
+  std::error_code ignored;
+  for (int i = 1;; ++i) {
+    std::filesystem::path name = path.string() + ".damaged-" + std::to_string(i);
+    if (!std::filesystem::exists(std::filesystem::symlink_status(name, ignored))) return name;
+  }
 }
 
 }  // namespace cgpo

@@ -1,14 +1,13 @@
 // The log of a run: one JSON object a line, one line an iteration.
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cgpo/base/file.hpp"
 #include "cgpo/base/json.hpp"
 #include "cgpo/updates/report.hpp"
 
@@ -21,9 +20,14 @@ struct LogEntry {
 
 // What the algorithm does not have is left out. Numbers that are not finite become null when the object is written.
 Json to_json(const LogEntry& entry);
+// Throws Json::exception if it is not such an object.
 LogEntry from_json(const Json& line);
 
-// All entries of a log, up to a line that is torn or is none of ours; of no log, none.
+// The entry that a line of the log holds; none, if it is damaged.
+std::optional<LogEntry> parse_log_line(std::string_view line);
+
+// All entries of a log, in the order of their iterations; lines that are torn, damaged or none of ours are left out, so
+// that iterations may be missing. Of no log, none.
 std::vector<LogEntry> read_log(const std::filesystem::path& path);
 
 // Where the time of an iteration went.
@@ -38,27 +42,29 @@ Json to_json(const TimingEntry& entry);
 // Appends whole lines to a file.
 class LineFile {
  public:
-  explicit LineFile(const std::filesystem::path& path);  // throws UserError
-  void append(const Json& line);                         // it has reached the disk when this returns
+  explicit LineFile(const std::filesystem::path& path) : file_(path) {}  // throws UserError, as append does
+  void append(const Json& line) { file_.append(line.dump() + "\n"); }    // in one go; it is on the disk then
 
  private:
-  struct Closer {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::string name_;
-  std::unique_ptr<std::FILE, Closer> file_;
+  AppendedFile file_;
 };
 
-// The lines of the iterations below `iterations` in a file of lines. What follows them is of no use: iterations that
-// the checkpoint does not know of, or a line that was torn by a crash.
+// The lines of the iterations below `iterations` in a file of lines: those that are whole and come in order. What else
+// is there is of no use: iterations that the checkpoint does not know of, a line that was torn by a crash, or damage.
 struct KeptLines {
   int count = 0;
-  std::size_t bytes = 0;
+  std::string text;  // the lines themselves
   std::optional<Json> last;
+  bool damaged = false;  // some are missing, or there is something else among them
 };
-KeptLines find_lines(const std::filesystem::path& path, int iterations);
+enum class LineKind { kLog, kTiming };  // of the second only the number of its iteration is read
+KeptLines find_lines(const std::filesystem::path& path, int iterations, LineKind kind);  // of no file, none
 
-// Cuts the file back to them. It is replaced in one go, and only if there is something to cut.
-KeptLines cut_lines(const std::filesystem::path& path, int iterations);
+// Cuts the file back to them. It is replaced in one go, and only if there is something to cut; if it is damaged, it is
+// kept beside as NAME.damaged-N.
+KeptLines cut_lines(const std::filesystem::path& path, int iterations, LineKind kind);
+
+// A name beside `path` that is free: NAME.damaged-1, or the next number.
+std::filesystem::path damaged_name(const std::filesystem::path& path);
 
 }  // namespace cgpo

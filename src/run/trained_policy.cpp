@@ -37,9 +37,9 @@ TrainedPolicy::TrainedPolicy(RunPaths run, std::filesystem::path path, Configura
       checkpoint_(std::move(checkpoint)),
       actor_(load_actor(configuration_, checkpoint_, path_)) {}
 
-TrainedPolicy TrainedPolicy::load(const std::filesystem::path& run, SavedPolicy which) {
+TrainedPolicy TrainedPolicy::load(const std::filesystem::path& run, SavedPolicy which, const Consent& consent) {
   RunPaths paths = find_run(run);
-  Configuration configuration = read_configuration(paths.config());
+  Configuration configuration = read_configuration(paths.config(), consent);
   std::filesystem::path path = which == SavedPolicy::kBest ? paths.best() : paths.checkpoint();
   if (std::error_code ignored; which == SavedPolicy::kBest && !std::filesystem::exists(path, ignored)) {
     throw UserError("'{}' has no best.safetensors: no policy of that run was feasible", run.string());

@@ -35,8 +35,10 @@ struct ActionNoise {
 
 class TrainedPolicy {
  public:
-  // Throws UserError if there is no run at this place, no such policy, or it does not fit the run.
-  static TrainedPolicy load(const std::filesystem::path& run, SavedPolicy which = SavedPolicy::kLast);
+  // Throws UserError if there is no run at this place, no such policy, or it does not fit the run; also if its task is
+  // a program outside, which a folder starts only with consent.
+  static TrainedPolicy load(const std::filesystem::path& run, SavedPolicy which = SavedPolicy::kLast,
+                            const Consent& consent = {});
 
   const Configuration& configuration() const { return configuration_; }
   const TaskSpec& spec() const { return configuration_.made->spec(); }

@@ -108,8 +108,8 @@ class Window {
 
  private:
   struct LaneRows {
-    LaneRows(int rows, int lanes_in) : lanes(lanes_in), values(static_cast<std::size_t>(rows * lanes_in)) {}
-    double& operator()(int row, std::size_t lane) { return values[static_cast<std::size_t>(row * lanes) + lane]; }
+    LaneRows(int rows, int lanes_in) : lanes(lanes_in), values(at(rows) * at(lanes_in)) {}
+    double& operator()(int row, std::size_t lane) { return values[at(row) * at(lanes) + lane]; }
     Rows<double> view() { return {values.data(), lanes}; }
     int lanes;
     Vector values;

@@ -162,7 +162,7 @@ class Examination {
       AlignedVector<float> values(static_cast<std::size_t>(block.column(block.horizon + 1)), 0.0F);
       AlignedVector<float> sums(static_cast<std::size_t>(block.column(block.horizon)), 0.0F);
       if (!horizon_.ends_at_horizon && block.simulated == block.horizon) {
-        const int end = block.column(block.horizon);
+        const std::ptrdiff_t end = block.column(block.horizon);
         critic.value(block.inputs.view().from_column(end), horizon_.critic_time(block.horizon), values.data() + end,
                      block.lanes(), workspace);
       }

@@ -7,7 +7,7 @@ namespace cgpo {
 namespace {
 
 constexpr int kFitBatches = 10'000;  // batches of fits, apart from those of repetitions
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+std::size_t at(std::ptrdiff_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
@@ -81,7 +81,7 @@ AdvantagePrediction AdvantageEstimator::predict(std::size_t signal, std::span<co
     std::vector<double> before(at(lanes));
     std::vector<double> after(at(lanes));
     for (int t = 0; t < block.simulated; ++t) {
-      const int column = block.column(t);
+      const std::ptrdiff_t column = block.column(t);
       const Rows<const double> drawn = block.noise.view().from_column(column);
       const Rows<const double> inputs = block.inputs.view().from_column(column);
       const Rows<const double> old_units = block.units.view().from_column(column);

@@ -14,7 +14,7 @@ void add(std::span<double> a, double factor, std::span<const double> b) {
 
 ScaledProblem::ScaledProblem(const TrustRegionProblem& problem) {
   const int m = static_cast<int>(problem.slack.size());
-  const auto gram = [&](int i, int j) { return problem.gram[static_cast<std::size_t>(i * (m + 1) + j)]; };
+  const auto gram = [&](int i, int j) { return problem.gram[row_start(i, m + 1) + static_cast<std::size_t>(j)]; };
   // A square that is not a normal number has lost its digits; a negative one (estimated products) has no root.
   const auto root = [](double square) {
     return square >= std::numeric_limits<double>::min() ? std::sqrt(square) : 0.0;
@@ -38,7 +38,7 @@ ScaledProblem::ScaledProblem(const TrustRegionProblem& problem) {
   count = static_cast<int>(origin.size()) - 1;
 
   const int n = count + 1;
-  cosines.assign(static_cast<std::size_t>(n * n), 0.0);
+  cosines.assign(row_start(n, n), 0.0);
   for (int i = 0; i < n; ++i) {
     const double length_i = length[static_cast<std::size_t>(i)];
     if (length_i == 0.0) continue;
@@ -48,14 +48,14 @@ ScaledProblem::ScaledProblem(const TrustRegionProblem& problem) {
       const int a = origin[static_cast<std::size_t>(i)] + 1;
       const int b = origin[static_cast<std::size_t>(j)] + 1;
       const double product = (0.5 * gram(a, b) + 0.5 * gram(b, a)) / length_i / length_j;
-      cosines[static_cast<std::size_t>(i * n + j)] = i == j ? 1.0 : std::clamp(product, -1.0, 1.0);
+      cosines[row_start(i, n) + static_cast<std::size_t>(j)] = i == j ? 1.0 : std::clamp(product, -1.0, 1.0);
     }
   }
 
   // left[j]: the squared length of vector j outside the axes so far.
   dimension = n;
-  axes.assign(static_cast<std::size_t>(n * n), 0.0);
-  const auto axis = [&](int j, int k) -> double& { return axes[static_cast<std::size_t>(j * n + k)]; };
+  axes.assign(row_start(n, n), 0.0);
+  const auto axis = [&](int j, int k) -> double& { return axes[row_start(j, n) + static_cast<std::size_t>(k)]; };
   std::vector<double> left(static_cast<std::size_t>(n), 1.0);
   left[0] = has_objective() ? 1.0 : 0.0;
   std::vector<bool> taken(static_cast<std::size_t>(n), false);

@@ -44,15 +44,17 @@ struct ScaledProblem {
   std::vector<double> axes;     // (count+1) × dimension
   std::vector<double> cosines;  // (count+1)²
 
+  // The beginning of a row.
+  static std::size_t row_start(int row, int columns) {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns);
+  }
   std::span<const double> vector(int j) const {
-    return std::span<const double>(axes).subspan(static_cast<std::size_t>(j * dimension),
-                                                 static_cast<std::size_t>(dimension));
+    return std::span<const double>(axes).subspan(row_start(j, dimension), static_cast<std::size_t>(dimension));
   }
   std::span<const double> cosine_row(int j) const {
-    return std::span<const double>(cosines).subspan(static_cast<std::size_t>(j * (count + 1)),
-                                                    static_cast<std::size_t>(count + 1));
+    return std::span<const double>(cosines).subspan(row_start(j, count + 1), static_cast<std::size_t>(count + 1));
   }
-  double cosine(int i, int j) const { return cosines[static_cast<std::size_t>(i * (count + 1) + j)]; }
+  double cosine(int i, int j) const { return cosines[row_start(i, count + 1) + static_cast<std::size_t>(j)]; }
   bool has_objective() const { return length[0] > 0.0; }
 
   // The combination of the pivots that gives x, a point of the span of the constraints.

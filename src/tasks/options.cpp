@@ -14,9 +14,8 @@ TaskOptions::TaskOptions(std::vector<TaskOption> known) : known_(std::move(known
 }
 
 void TaskOptions::set(const std::string& name, const OptionValue& value) {
-  const auto found =
-      std::find_if(known_.begin(), known_.end(), [&](const TaskOption& option) { return option.name == name; });
-  if (found == known_.end()) {
+  const TaskOption* const found = find(name);
+  if (found == nullptr) {
     std::vector<std::string> names;
     for (const TaskOption& option : known_) names.push_back("task." + option.name);
     if (names.empty()) throw UserError("unknown key 'task.{}': this task has no options", name);
@@ -39,6 +38,31 @@ void TaskOptions::set(const std::string& name, const OptionValue& value) {
     }
   }
   values_[name] = value;
+  unconfirmed_.erase(name);
+}
+
+void TaskOptions::set_unconfirmed(const std::string& name, const OptionValue& value, const std::string& origin) {
+  set(name, value);
+  const auto* text = std::get_if<std::string>(&value);
+  if (find(name)->executes && text != nullptr && !text->empty()) unconfirmed_[name] = origin;
+}
+
+const std::string& TaskOptions::text(const std::string& name) const {
+  const auto& value = std::get<std::string>(values_.at(name));
+  if (const auto origin = unconfirmed_.find(name); origin != unconfirmed_.end()) {
+    throw UserError(
+        "{}: task.{} would start a program, `{}`, which a file alone may not; --allow-command lets it, or give it "
+        "again "
+        "by --set 'task.{}=\"…\"'",
+        origin->second, name, printable(value), name);
+  }
+  return value;
+}
+
+const TaskOption* TaskOptions::find(const std::string& name) const {
+  const auto found =
+      std::find_if(known_.begin(), known_.end(), [&](const TaskOption& option) { return option.name == name; });
+  return found == known_.end() ? nullptr : &*found;
 }
 
 }  // namespace cgpo

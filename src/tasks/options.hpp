@@ -19,6 +19,9 @@ struct TaskOption {
   std::vector<std::string> choices = {};  // of a text; empty: any
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
+  // A text that is run as a program: a file alone must not set it, and pages do not show it, for it may hold secrets.
+  bool executes = false;
+  bool may_change = false;  // for a run that is resumed
 };
 
 // Values for the options of one task, the standard ones where nothing was set.
@@ -28,17 +31,23 @@ class TaskOptions {
 
   // Throws UserError if there is no such option or the value is not allowed.
   void set(const std::string& name, const OptionValue& value);
+  // The same for a value out of a file, which may be somebody else's. If it `executes` it is kept and can be shown, but
+  // text() does not hand it out until set() has given it again. `origin` is the place, for the message.
+  void set_unconfirmed(const std::string& name, const OptionValue& value, const std::string& origin);
 
   double number(const std::string& name) const { return std::get<double>(values_.at(name)); }
   bool flag(const std::string& name) const { return std::get<bool>(values_.at(name)); }
-  const std::string& text(const std::string& name) const { return std::get<std::string>(values_.at(name)); }
+  // Throws UserError if it `executes` and nobody but a file has said so.
+  const std::string& text(const std::string& name) const;
 
   const std::vector<TaskOption>& known() const { return known_; }
-  const std::map<std::string, OptionValue>& values() const { return values_; }
+  const TaskOption* find(const std::string& name) const;                        // null: there is none
+  const std::map<std::string, OptionValue>& values() const { return values_; }  // to be shown and compared
 
  private:
   std::vector<TaskOption> known_;
   std::map<std::string, OptionValue> values_;
+  std::map<std::string, std::string> unconfirmed_;  // where those came from that a file alone has set
 };
 
 }  // namespace cgpo

@@ -14,7 +14,7 @@ namespace {
 // rows [count × samples] with the samples as rows, from row `first` of the result on, `step` apart.
 void transpose(Rows<const float> rows, int count, int samples, Rows<float> result, int first, int step) {
   for (int s = 0; s < samples; ++s) {
-    float* const to = result.row(first + s * step);
+    float* const to = result.row(first + std::ptrdiff_t{s} * step);
     for (int i = 0; i < count; ++i) to[i] = rows.row(i)[s];
   }
 }
@@ -94,21 +94,23 @@ void ActionMetric::factor_kernel() {
     std::fill(adjoint_products_.begin(), adjoint_products_.end(), 0.0);
     std::fill(input_products_.begin(), input_products_.end(), 1.0);  // of the bias
     const auto products = [](const RowStore<float>& of, std::vector<double>& to, int count) {
-      dense::outer_accumulate<float>(of.view(), of.view(), to.data(), nullptr, count, count, of.columns());
+      dense::outer_accumulate<float>(of.view(), of.view(), to.data(), nullptr, count, count,
+                                     static_cast<int>(of.columns()));
     };
     products(adjoints, adjoint_products_, rows);
     products(inputs, input_products_, states_);
     for (int i = 0; i < rows; ++i) {
       for (int j = 0; j <= i; ++j) {
-        kernel_[at(i * rows + j)] +=
-            adjoint_products_[at(i * rows + j)] * input_products_[at(i / actions * states_ + j / actions)];
+        kernel_[at(std::ptrdiff_t{i} * rows + j)] +=
+            adjoint_products_[at(std::ptrdiff_t{i} * rows + j)] *
+            input_products_[at(std::ptrdiff_t{i / actions} * states_ + j / actions)];
       }
     }
   }
   double trace = 0.0;
-  for (int i = 0; i < rows; ++i) trace += kernel_[at(i * rows + i)];
+  for (int i = 0; i < rows; ++i) trace += kernel_[at(std::ptrdiff_t{i} * rows + i)];
   epsilon_ = damping_ * trace / states_ / policy_.parameter_count();
-  for (int i = 0; i < rows; ++i) kernel_[at(i * rows + i)] += epsilon_ * states_;
+  for (int i = 0; i < rows; ++i) kernel_[at(std::ptrdiff_t{i} * rows + i)] += epsilon_ * states_;
   check(cholesky_factor(kernel_, rows) || !std::isfinite(trace), "JJᵀ + εS is positive definite");
 }
 
@@ -117,7 +119,7 @@ ActionMetric::Memory::Memory(const ActionMetric& metric)
       tangents(metric.policy_.unit_count(), metric.states_),
       part(metric.policy_.unit_count(), metric.states_),
       deltas(metric.policy_.unit_count(), metric.states_),
-      moved(at(metric.states_ * metric.policy_.actions())),
+      moved(at(std::ptrdiff_t{metric.states_} * metric.policy_.actions())),
       seen(direction.size()) {}
 
 void ActionMetric::times_jacobian(std::span<const double> v, Memory& memory) const {
@@ -128,7 +130,7 @@ void ActionMetric::times_jacobian(std::span<const double> v, Memory& memory) con
                    inputs_.view(), units_.view(), tangents.view(), memory.part.view(), states_);
   for (int s = 0; s < states_; ++s) {
     for (int a = 0; a < policy_.actions(); ++a)
-      memory.moved[at(s * policy_.actions() + a)] = tangents.view().row(mlp.output_offset() + a)[s];
+      memory.moved[at(std::ptrdiff_t{s} * policy_.actions() + a)] = tangents.view().row(mlp.output_offset() + a)[s];
   }
 }
 
@@ -137,7 +139,8 @@ void ActionMetric::times_transposed(Memory& memory) const {
   RowStore<float>& deltas = memory.deltas;
   for (int s = 0; s < states_; ++s) {
     for (int a = 0; a < policy_.actions(); ++a) {
-      deltas.view().row(mlp.output_offset() + a)[s] = static_cast<float>(memory.moved[at(s * policy_.actions() + a)]);
+      deltas.view().row(mlp.output_offset() + a)[s] =
+          static_cast<float>(memory.moved[at(std::ptrdiff_t{s} * policy_.actions() + a)]);
     }
   }
   const std::span<const float> parameters(parameters_.data(), at(mlp.parameter_count()));

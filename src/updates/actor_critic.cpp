@@ -1,6 +1,8 @@
 #include "cgpo/updates/actor_critic.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/gradient/targets.hpp"
@@ -9,8 +11,21 @@
 
 namespace cgpo {
 
+void check_batch_size(int environments, int horizon) {
+  // Samples, a step of an episode each, have numbers of 32 bits. That is a limit of its own, far beyond what memory
+  // holds; sizes in memory are of 64 bits.
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  const std::int64_t samples = std::int64_t{environments} * (std::int64_t{horizon} + 1);
+  if (samples > kMost) {
+    throw UserError("environments ({}) times horizon + 1 ({}) must not be above {}", environments,
+                    std::int64_t{horizon} + 1, kMost);
+  }
+}
+
 int resolve_horizon(const Task& task, const Settings& settings) {
-  return settings.horizon > 0 ? settings.horizon : task.spec().horizon;
+  const int horizon = settings.horizon > 0 ? settings.horizon : task.spec().horizon;
+  check_batch_size(settings.environments, horizon);
+  return horizon;
 }
 
 HorizonRule horizon_rule(const Settings& settings) {
@@ -64,8 +79,8 @@ ActorCritic<Real>::ActorCritic(const AlgorithmContext& context_in, Keep keep)
   memory_.resize(static_cast<std::size_t>(signals()));
   for (CriticMemory& memory : memory_) {
     for (const auto& block : batch.blocks) {
-      memory.values.emplace_back(static_cast<std::size_t>((horizon + 1) * block.lanes()));
-      memory.targets.emplace_back(static_cast<std::size_t>(horizon * block.lanes()));
+      memory.values.emplace_back(static_cast<std::size_t>(block.column(horizon + 1)));
+      memory.targets.emplace_back(static_cast<std::size_t>(block.column(horizon)));
     }
     memory.workspace = std::make_unique<CriticWorkspace<Real>>(critics.front().mlp(), context.settings.critic.batch);
   }
@@ -102,11 +117,11 @@ template <class Real>
 std::vector<FitReport> ActorCritic<Real>::fit_critics_to(const TargetsOfSignal& targets, bool timed, int iteration,
                                                          const SlopeSource<Real>& slopes) {
   // One table of inputs for all critics: sample t·N + environment.
-  table_.resize(context.task->spec().observations + 1, horizon * batch.environments);
+  table_.resize(context.task->spec().observations + 1, batch.sample(horizon, 0));
   context.pool->run(static_cast<int>(batch.blocks.size()), [&](int b) {
     const auto& block = batch.blocks[static_cast<std::size_t>(b)];
     for (int t = 0; t < block.simulated; ++t) {
-      table_.write(t * batch.environments + block.environments.begin, block.inputs.view().from_column(block.column(t)),
+      table_.write(batch.sample(t, block.environments.begin), block.inputs.view().from_column(block.column(t)),
                    block.lanes(), timed ? critics.front().time_feature(t) : Real(0));
     }
   });
@@ -142,12 +157,13 @@ FitReport ActorCritic<Real>::fit_critic(int k, const std::vector<AlignedVector<R
   const bool stops = simulator->stops_at_end(k);
   memory.all_targets.resize(static_cast<std::size_t>(table_.samples()));
   memory.chosen.clear();
+  memory.chosen.reserve(memory.all_targets.size());
   for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
     const auto& block = batch.blocks[b];
     for (int t = 0; t < block.simulated; ++t) {
       for (int lane = 0; lane < block.lanes(); ++lane) {
         if (!counts(block, stops, t, lane)) continue;
-        const int sample = t * batch.environments + block.environments.begin + lane;
+        const std::ptrdiff_t sample = batch.sample(t, block.environments.begin + lane);
         memory.all_targets[static_cast<std::size_t>(sample)] =
             targets[b][static_cast<std::size_t>(block.column(t) + lane)];
         memory.chosen.push_back(static_cast<std::uint32_t>(sample));

@@ -91,7 +91,10 @@ void add_fits(const std::vector<FitReport>& fits, IterationReport& report);
 void fit_critics(ActorCritic<float>& parts, FirstOrderGradient<float>& gradient, int iteration,
                  IterationReport& report);
 
-// The horizon that settings and task come to.
+// Throws UserError if an iteration would have more samples than can be told apart.
+void check_batch_size(int environments, int horizon);
+
+// The horizon that settings and task come to, with that check.
 int resolve_horizon(const Task& task, const Settings& settings);
 
 // What that horizon is to the sums that are learned: over at T, or cut off there; each with a discount of its own.

@@ -32,9 +32,9 @@ OnPolicy::OnPolicy(const AlgorithmContext& context)
     values_.emplace_back();
     targets_.emplace_back();
     for (const auto& block : blocks) {
-      signal.blocks.emplace_back(at(parts.horizon * block.lanes()));
-      values_.back().emplace_back(at((parts.horizon + 1) * block.lanes()));
-      targets_.back().emplace_back(at(parts.horizon * block.lanes()));
+      signal.blocks.emplace_back(at(block.column(parts.horizon)));
+      values_.back().emplace_back(at(block.column(parts.horizon + 1)));
+      targets_.back().emplace_back(at(block.column(parts.horizon)));
     }
     advantages_.push_back(std::move(signal));
   }
@@ -142,7 +142,7 @@ void OnPolicy::fit_critics(IterationReport& report) {
   const auto value_plus_advantage = [this](int k) -> const auto& {
     auto& targets = targets_[at(k)];
     for (std::size_t b = 0; b < targets.size(); ++b) {
-      const int steps = parts.batch.blocks[b].column(parts.batch.blocks[b].simulated);
+      const std::ptrdiff_t steps = parts.batch.blocks[b].column(parts.batch.blocks[b].simulated);
       for (std::size_t column = 0; column < at(steps); ++column)
         targets[b][column] = advantages_[at(k)].blocks[b][column] + values_[at(k)][b][column];
     }

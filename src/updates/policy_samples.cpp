@@ -41,7 +41,7 @@ void PolicySamples::take(const Batch<float>& batch, const Actor<float>& behaviou
   for (const SignalAdvantages& signal : advantages) scales_.push_back(signal.scale);
   const int observations = policy_.observations();
   const int actions = policy_.actions();
-  table_.resize(observations + 2 * actions + signals_, batch.horizon * batch.environments);
+  table_.resize(observations + 2 * actions + signals_, batch.sample(batch.horizon, 0));
   std::vector<float> std(at(actions));
   for (int a = 0; a < actions; ++a) std[at(a)] = elementary::exp<float>(log_std(behaviour_, a));
 
@@ -50,7 +50,7 @@ void PolicySamples::take(const Batch<float>& batch, const Actor<float>& behaviou
     const auto& block = batch.blocks[at(b)];
     const int lanes = block.lanes();
     const int segment = std::max(1, kPiece / lanes);  // steps
-    RowStore<float> units(policy_.unit_count(), segment * lanes);
+    RowStore<float> units(policy_.unit_count(), block.column(segment));
     for (int begin = 0; begin < block.simulated; begin += segment) {
       const int end = std::min(begin + segment, block.simulated);
       const Rows<const float> inputs = block.inputs.view().from_column(block.column(begin));
@@ -58,9 +58,9 @@ void PolicySamples::take(const Batch<float>& batch, const Actor<float>& behaviou
       const Rows<const float> means = policy_.mean(units.view());
       for (int t = begin; t < end; ++t) {
         for (int lane = 0; lane < lanes; ++lane) {
-          const int column = block.column(t) + lane;
-          const int local = column - block.column(begin);
-          const int sample = t * batch.environments + block.environments.begin + lane;
+          const std::ptrdiff_t column = block.column(t) + lane;
+          const std::ptrdiff_t local = column - block.column(begin);
+          const std::ptrdiff_t sample = batch.sample(t, block.environments.begin + lane);
           float* const to = table_.sample(sample);
           bool any = false;
           for (int k = 0; k < signals_; ++k) {
@@ -87,7 +87,7 @@ void PolicySamples::take(const Batch<float>& batch, const Actor<float>& behaviou
 }
 
 Rows<const float> PolicySamples::inputs_of(std::span<const std::uint32_t> samples, RowStore<float>& memory) const {
-  memory.resize(policy_.observations(), static_cast<int>(samples.size()));
+  memory.resize(policy_.observations(), std::ssize(samples));
   dense::gather<float>(table_.data(), table_.width(), samples.data(), memory.view(), policy_.observations(),
                        static_cast<int>(samples.size()));
   return std::as_const(memory).view();

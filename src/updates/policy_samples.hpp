@@ -95,7 +95,7 @@ class PolicySamples {
     return parameters.first(static_cast<std::size_t>(policy_.mlp().parameter_count()));
   }
   float log_std(std::span<const float> parameters, int action) const {
-    return parameters[static_cast<std::size_t>(policy_.log_std_offset() + action)];
+    return parameters[static_cast<std::size_t>(policy_.log_std_offset()) + static_cast<std::size_t>(action)];
   }
 
   const Policy<float>& policy_;

@@ -18,14 +18,14 @@ template <class Real>
 void SlopeTargets<Real>::set(const Batch<Real>& batch, const std::vector<RowStore<Real>>& slopes, int signal,
                              std::span<const std::uint32_t> chosen, const Normaliser<Real>& normaliser, double weight) {
   const int states = simulator_.spec().states;
-  const int samples = batch.horizon * batch.environments;
+  const std::ptrdiff_t samples = batch.sample(batch.horizon, 0);
   states_.resize(states + 1, samples);
   targets_.resize(states + 1, samples);
   for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
     const auto& block = batch.blocks[b];
     for (int t = 0; t < block.simulated; ++t) {
-      const int begin = t * batch.environments + block.environments.begin;
-      const int column = block.column(t);
+      const std::ptrdiff_t begin = batch.sample(t, block.environments.begin);
+      const std::ptrdiff_t column = block.column(t);
       states_.write(begin, block.states.view().from_column(column), block.lanes(), Real(0));
       targets_.write(begin, slopes[b].view().from_row(signal * states).from_column(column), block.lanes(), Real(0));
     }

@@ -3,7 +3,6 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <thread>
@@ -22,15 +21,8 @@ constexpr double kFarewell = 5.0;   // seconds to end in
 
 // The first of the usual names that is on the PATH.
 std::string find_program() {
-  const char* const path = std::getenv("PATH");
   for (const char* const name : {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}) {
-    std::string rest = path == nullptr ? "" : path;
-    while (!rest.empty()) {
-      const std::size_t colon = rest.find(':');
-      const fs::path candidate = fs::path(rest.substr(0, colon)) / name;
-      if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
-      rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
-    }
+    if (const fs::path found = find_on_path(name); !found.empty()) return found.string();
   }
   throw UserError("pictures are taken by Chromium, which is not installed (Debian: apt-get install chromium)");
 }

@@ -1,9 +1,11 @@
 #include "cgpo/view/film.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
+#include <string_view>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
@@ -68,13 +70,23 @@ void check_request(const ReplayRequest& request) {
   }
 }
 
+// A path may hold what means something else in an address: %, # and ? among them.
+std::string file_address(const fs::path& path) {
+  std::string address = "file://";
+  for (const char c : fs::absolute(path).string()) {
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("/-._~").find(c) != std::string_view::npos;
+    address += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return address;
+}
+
 // Pictures of the stage alone, one for each moment, named 00000.png and on; how many there are.
 int take_frames(const ReplayRequest& request, const fs::path& page, double period, const fs::path& folder,
                 const Listener& listener) {
   const Size size = parse_size(request.size);
   Browser browser(size.width, size.height);
-  browser.open(
-      fmt::format("file://{}#only=stage&theme={}&show={}", fs::absolute(page).string(), request.theme, request.show));
+  browser.open(fmt::format("{}#only=stage&theme={}&show={}", file_address(page), request.theme, request.show));
   browser.wait_for("window.cgpo && window.cgpo.ready");
   if (browser.run("Boolean(cgpo.replay && cgpo.replay.stage)") != true) {
     throw UserError("the page cannot draw here: Chromium has no WebGL");
@@ -95,6 +107,15 @@ int take_frames(const ReplayRequest& request, const fs::path& page, double perio
   return taken;
 }
 
+// Of those that say something.
+std::string last_line_of(const std::string& text) {
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return "it says nothing";
+  const std::size_t before = text.rfind('\n', end);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  return text.substr(begin, end + 1 - begin);
+}
+
 void run_tool(const std::vector<std::string>& words, const std::string& package, const fs::path& folder) {
   const fs::path output = folder / "tool.out";
   const int code = run_program(words, folder, output);
@@ -102,7 +123,7 @@ void run_tool(const std::vector<std::string>& words, const std::string& package,
     throw UserError("{} puts films together and is not installed (Debian: apt-get install {}); --frames works without",
                     words.front(), package);
   }
-  if (code != 0) throw UserError("{} could not make the film: {}", words.front(), read_file(output));
+  if (code != 0) throw UserError("{} could not make the film: {}", words.front(), last_line_of(read_file(output)));
 }
 
 void make_film(const ReplayRequest& request, const fs::path& folder, int frames) {
@@ -176,7 +197,7 @@ void make_pictures(const ReplayRequest& request, const std::string& page, double
 
 Json make_replay(const ReplayRequest& request, const Listener& listener) {
   check_request(request);
-  const ReportedRun run = read_run(request.run);
+  const ReportedRun run = read_run(request.run, request.consent);
   ThreadPool pool(request.threads);
   // Here a policy that cannot be read is an error, not a sentence in the page.
   find_policies(run.paths, run.configuration);

@@ -12,6 +12,7 @@ namespace cgpo {
 
 struct ReplayRequest {
   std::string run;
+  Consent consent;                 // to start the run's simulator, if it is a program
   std::optional<std::string> out;  // the page; RUN/replay.html
   ReplayOptions replay;
   std::optional<std::string> video;   // .webp, .gif, .mp4; .png: one picture

@@ -27,13 +27,7 @@ Json vector_json(const Vec3<double>& v) { return page_numbers(v.at); }
 // ---- policies ------------------------------------------------------------------------------------------------------
 
 int iteration_of(const fs::path& path, const Configuration& configuration) {
-  const Tensors tensors = read_checkpoint(path, configuration);
-  const auto found = tensors.metadata.find("iteration");
-  try {
-    if (found != tensors.metadata.end()) return std::stoi(found->second);
-  } catch (const std::logic_error&) {  // not a number
-  }
-  throw UserError("'{}' does not say after which iteration it was written", path.string());
+  return cgpo::iteration_of(read_checkpoint(path, configuration));
 }
 
 std::string describe(const KeptPolicy& policy) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <set>
+#include <variant>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
@@ -47,11 +48,17 @@ void add_notes(ReportedRun& run) {
   const std::size_t lines = is_there(run.paths.log()) ? count_lines(read_file(run.paths.log())) : 0;
   if (run.log.empty()) run.notes.emplace_back("There is no iteration in the log yet.");
   if (lines > run.log.size()) {
-    run.notes.push_back(
-        fmt::format("The log cannot be read from line {} on; what follows is left out.", run.log.size() + 1));
+    const std::size_t unread = lines - run.log.size();
+    run.notes.push_back(fmt::format("{} line{} of the log cannot be read and {} left out.", unread,
+                                    unread == 1 ? "" : "s", unread == 1 ? "is" : "are"));
   }
-  if (!run.log.empty() && run.log.size() < static_cast<std::size_t>(iterations)) {
-    run.notes.push_back(fmt::format("{} of {} iterations are done.", run.log.size(), iterations));
+  const int done = run.log.empty() ? 0 : run.log.back().report.iteration + 1;
+  if (const int missing = done - static_cast<int>(run.log.size()); missing > 0) {
+    run.notes.push_back(
+        fmt::format("The log has no line of {} of the {} iterations; the curves have gaps there.", missing, done));
+  }
+  if (done > 0 && done < iterations) {
+    run.notes.push_back(fmt::format("{} of {} iterations are done.", done, iterations));
   }
   std::int64_t diverged = 0;
   int undefined = 0;
@@ -72,6 +79,51 @@ void add_notes(ReportedRun& run) {
   }
 }
 
+// The keys whose values no page shows.
+std::vector<std::string> secret_keys(const Configuration& configuration) {
+  std::vector<std::string> keys;
+  for (const TaskOption& option : configuration.task_options.known()) {
+    if (option.executes) keys.push_back("task." + option.name);
+  }
+  return keys;
+}
+
+// On a live page, which anyone on this machine may read, neither folders nor texts that may be anything.
+std::vector<std::string> keys_left_out(const Configuration& configuration, bool live) {
+  std::vector<std::string> keys = secret_keys(configuration);
+  if (!live) return keys;
+  keys.emplace_back("init");
+  for (const TaskOption& option : configuration.task_options.known()) {
+    if (std::holds_alternative<std::string>(option.standard) && option.choices.empty()) {
+      keys.push_back("task." + option.name);
+    }
+  }
+  return keys;
+}
+
+std::vector<ConfigurationLine> shown_lines(const Configuration& configuration, bool live) {
+  const std::vector<std::string> left_out = keys_left_out(configuration, live);
+  std::vector<ConfigurationLine> lines = configuration_lines(configuration);
+  for (ConfigurationLine& line : lines) {
+    if (std::find(left_out.begin(), left_out.end(), line.key) != left_out.end()) line.value = "not shown";
+  }
+  return lines;
+}
+
+// A sentence about a simulator that failed names what started it.
+std::string without_secrets(std::string text, const Configuration& configuration) {
+  for (const TaskOption& option : configuration.task_options.known()) {
+    if (!option.secret) continue;
+    const std::string value = configuration.task_options.text(option.name);
+    if (value.empty()) continue;
+    constexpr std::string_view kInstead = "…";
+    for (std::size_t at = text.find(value); at != std::string::npos; at = text.find(value, at + kInstead.size())) {
+      text.replace(at, value.size(), kInstead);
+    }
+  }
+  return text;
+}
+
 // Keys in which groups differ, so that their labels tell them apart.
 std::string label_of(const std::vector<ReportedRun>& runs, const std::vector<RunGroup>& groups, std::size_t index) {
   const Configuration& own = runs[groups[index].runs.front()].configuration;
@@ -90,7 +142,7 @@ std::string label_of(const std::vector<ReportedRun>& runs, const std::vector<Run
   if (keys.contains("preset")) return fmt::format("{} ({})", label, own.preset);
   constexpr std::size_t kNamed = 3;
   std::size_t named = 0;
-  for (const ConfigurationLine& line : configuration_lines(own)) {
+  for (const ConfigurationLine& line : shown_lines(own, /*live=*/false)) {
     if (keys.contains(line.key) && named++ < kNamed) label += fmt::format(", {} = {}", line.key, line.value);
   }
   if (named > kNamed) label += ", …";
@@ -116,18 +168,23 @@ Json evaluation_json(const ReportedRun& run, const PageOptions& options, ThreadP
 
 // A run whose checkpoint cannot be used still has curves: the sentence takes the place of the numbers.
 template <class Make>
-Json or_problem(Make&& make) {
+Json or_problem(const Configuration& configuration, Make&& make) {
   try {
     return make();
   } catch (const UserError& error) {
-    return {{"problem", error.what()}};
+    return {{"problem", without_secrets(error.what(), configuration)}};
   }
 }
 
-Json run_json(const ReportedRun& run) {
+// Of a path as it was given, with or without a slash at its end.
+std::string last_name(const fs::path& path) {
+  return path.has_filename() ? path.filename().string() : path.parent_path().filename().string();
+}
+
+Json run_json(const ReportedRun& run, bool live) {
   const Configuration& configuration = run.configuration;
   Json result;
-  result["folder"] = run.paths.folder.string();
+  result["folder"] = live ? last_name(run.paths.folder) : run.paths.folder.string();
   result["algorithm"] = configuration.algorithm;
   result["seed"] = configuration.seed;
   result["iterations"] = run.log.size();
@@ -141,9 +198,9 @@ Json run_json(const ReportedRun& run) {
   return result;
 }
 
-Json configuration_json(const std::vector<ReportedRun>& runs, const std::vector<RunGroup>& groups) {
+Json configuration_json(const std::vector<ReportedRun>& runs, const std::vector<RunGroup>& groups, bool live) {
   std::vector<std::vector<ConfigurationLine>> lines;
-  for (const RunGroup& group : groups) lines.push_back(configuration_lines(runs[group.runs.front()].configuration));
+  for (const RunGroup& group : groups) lines.push_back(shown_lines(runs[group.runs.front()].configuration, live));
   Json table = Json::array();
   for (const ConfigurationLine& line : lines.front()) {
     Json row = {{"key", line.key}, {"help", line.help}, {"values", Json::array()}};
@@ -195,7 +252,10 @@ std::vector<fs::path> run_folders(const std::vector<std::string>& names) {
       continue;
     }
     std::vector<fs::path> found;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    std::error_code error;
+    fs::directory_iterator entries(folder, error);
+    if (error) throw UserError("cannot read the folder '{}': {}", folder.string(), error.message());
+    for (const fs::directory_entry& entry : entries) {
       if (is_there(RunPaths{entry.path()}.config())) found.push_back(entry.path());
     }
     std::sort(found.begin(), found.end());
@@ -210,18 +270,18 @@ std::string title_of(const Json& data) {
 
 }  // namespace
 
-ReportedRun read_run(const fs::path& folder) {
+ReportedRun read_run(const fs::path& folder, const Consent& consent) {
   ReportedRun run;
   run.paths = find_run(folder);
-  run.configuration = read_configuration(run.paths.config());
+  run.configuration = read_configuration(run.paths.config(), consent);
   run.log = read_log(run.paths.log());
   add_notes(run);
   return run;
 }
 
-std::vector<ReportedRun> read_runs(const std::vector<std::string>& names) {
+std::vector<ReportedRun> read_runs(const std::vector<std::string>& names, const Consent& consent) {
   std::vector<ReportedRun> runs;
-  for (const fs::path& folder : run_folders(names)) runs.push_back(read_run(folder));
+  for (const fs::path& folder : run_folders(names)) runs.push_back(read_run(folder, consent));
   if (runs.empty()) throw UserError("there is no run in '{}'", names.front());
   check_together(runs);
   return runs;
@@ -253,7 +313,7 @@ Json page_data(const std::vector<ReportedRun>& runs, const PageOptions& options,
   const std::shared_ptr<const Task> task = task_of(runs.front().configuration);
   Json data;
   data["program"] = kVersion;
-  data["command"] = command_words();
+  data["command"] = options.live ? program_name() : command_words(secret_keys(runs.front().configuration));
   data["made"] = now_in_words();
   data["task"] = runs.front().configuration.task;
   data["summary"] = task->spec().summary;
@@ -268,21 +328,21 @@ Json page_data(const std::vector<ReportedRun>& runs, const PageOptions& options,
   for (const RunGroup& group : groups) data["groups"].push_back(group_json(runs, group));
   data["runs"] = Json::array();
   for (const ReportedRun& run : runs) {
-    Json entry = run_json(run);
+    Json entry = run_json(run, options.live);
     if (options.episodes > 0) {
-      entry["evaluation"] = or_problem([&] { return evaluation_json(run, options, pool); });
+      entry["evaluation"] = or_problem(run.configuration, [&] { return evaluation_json(run, options, pool); });
     }
     data["runs"].push_back(std::move(entry));
   }
   for (const RunGroup& group : groups) {
     if (options.replays == 0) break;
     const ReportedRun& run = runs[group.runs.front()];
-    data["runs"][group.runs.front()]["replay"] = or_problem([&] {
+    data["runs"][group.runs.front()]["replay"] = or_problem(run.configuration, [&] {
       return replay_json(run.paths, run.configuration,
                          {.episodes = options.replays, .noise = options.noise, .seed = options.seed}, pool);
     });
   }
-  data["configuration"] = configuration_json(runs, groups);
+  data["configuration"] = configuration_json(runs, groups, options.live);
   return data;
 }
 

@@ -22,11 +22,11 @@ struct ReportedRun {
   std::vector<std::string> notes;  // what a reader should know, a sentence each
 };
 
-// Throws UserError if there is no run at this place.
-ReportedRun read_run(const std::filesystem::path& folder);
+// Throws UserError if there is no run at this place, or it would start a program without consent.
+ReportedRun read_run(const std::filesystem::path& folder, const Consent& consent = {});
 
 // Those of one page; the folder of a comparison stands for its runs. Throws UserError if they are not of one task.
-std::vector<ReportedRun> read_runs(const std::vector<std::string>& names);
+std::vector<ReportedRun> read_runs(const std::vector<std::string>& names, const Consent& consent = {});
 
 // Runs that differ in nothing but the seed.
 struct RunGroup {
@@ -44,7 +44,8 @@ struct PageOptions {
   bool live = false;                      // the page asks the program that serves it for more
 };
 
-// All that the page shows.
+// All that the page shows. Left out are options of the task that are secret; of a live page, which anyone on this
+// machine may read, also the command line, folders and other free texts.
 Json page_data(const std::vector<ReportedRun>& runs, const PageOptions& options, ThreadPool& pool);
 std::string page_from(const Json& data);
 

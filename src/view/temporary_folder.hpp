@@ -1,9 +1,12 @@
 // Private to this folder: a place for files that nobody needs afterwards.
 #pragma once
 
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <stdlib.h>
 #include <string>
+#include <system_error>
 
 #include "cgpo/base/error.hpp"
 
@@ -13,8 +16,15 @@ namespace cgpo {
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::string& name) {
-    std::string pattern = (std::filesystem::temp_directory_path() / (name + "-XXXXXX")).string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw UserError("cannot make a folder '{}'", pattern);
+    // Not temp_directory_path(): what is wrong with the place shows when the folder is made.
+    const char* const given = std::getenv("TMPDIR");
+    const bool usual = given == nullptr || *given == '\0';
+    const std::filesystem::path place = usual ? "/tmp" : given;
+    std::string pattern = (place / (name + "-XXXXXX")).string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      throw UserError("no temporary folder can be made in '{}'{}: {}; let TMPDIR name a folder that can be written",
+                      place.string(), usual ? "" : " (TMPDIR)", std::generic_category().message(errno));
+    }
     path_ = pattern;
   }
   ~TemporaryFolder() {

@@ -20,6 +20,7 @@ void TransitionStore::append(std::span<const float> rows) {
       ++size_;
       if (values_.size() < static_cast<std::size_t>(size_ * wide)) {
         const std::int64_t room = std::min(capacity_, std::max<std::int64_t>(2 * size_, 1024));
+        values_.reserve(static_cast<std::size_t>(room * wide));  // resize() alone may take twice of it
         values_.resize(static_cast<std::size_t>(room * wide));
       }
     }
@@ -48,8 +49,8 @@ void gather_transitions(const Simulator<float>& simulator, const Batch<float>& b
         bool any = false;
         for (int k = 0; k < simulator.signals(); ++k) any = any || counts(block, simulator.stops_at_end(k), t, lane);
         if (!any) break;
-        const int now = block.column(t) + lane;
-        const int next = block.column(t + 1) + lane;
+        const std::ptrdiff_t now = block.column(t) + lane;
+        const std::ptrdiff_t next = block.column(t + 1) + lane;
         for (int i = 0; i < block.observations.rows(); ++i) rows.push_back(observations.row(i)[now]);
         for (int i = 0; i < block.actions.rows(); ++i) rows.push_back(actions.row(i)[now]);
         for (int i = 0; i < block.observations.rows(); ++i)

@@ -66,9 +66,10 @@ void WorldModel<Real>::initialise(std::uint64_t seed) {
     // Units that are steep, and so spread over the inputs that each has its bend where some data is.
     RandomStream random(seed, Purpose::kWorldInit, 1, member);
     for (int i = 0; i < mlp_.fan_out(0) * mlp_.fan_in(0); ++i)
-      parameters[static_cast<std::size_t>(mlp_.weight_offset(0) + i)] *= static_cast<Real>(settings_.first_scale);
+      parameters[static_cast<std::size_t>(mlp_.weight_offset(0)) + static_cast<std::size_t>(i)] *=
+          static_cast<Real>(settings_.first_scale);
     for (int i = 0; i < mlp_.fan_out(0); ++i) {
-      parameters[static_cast<std::size_t>(mlp_.bias_offset(0) + i)] =
+      parameters[static_cast<std::size_t>(mlp_.bias_offset(0)) + static_cast<std::size_t>(i)] =
           static_cast<Real>(std::max(settings_.first_scale - 1.0, 0.0) * random.normal());
     }
   }
@@ -119,7 +120,7 @@ void WorldModel<Real>::observe(std::span<const float> rows) {
       Real* const weights = member.parameters.data() + mlp_.weight_offset(last) + o * mlp_.fan_in(last);
       for (int i = 0; i < mlp_.fan_in(last); ++i)
         weights[i] = static_cast<Real>(static_cast<double>(weights[i]) * ratio);
-      Real& bias = member.parameters[static_cast<std::size_t>(mlp_.bias_offset(last) + o)];
+      Real& bias = member.parameters[static_cast<std::size_t>(mlp_.bias_offset(last)) + at];
       bias = static_cast<Real>(static_cast<double>(bias) * ratio +
                                (before.mean[at] - output_scale_.mean[at]) / output_scale_.std[at]);
     }

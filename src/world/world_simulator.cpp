@@ -25,12 +25,12 @@ WorldSimulator<Real>::WorldSimulator(const Task& task, const std::vector<int>& c
     : Simulator<Real>(observed(task.spec()), costs), model_(model) {}
 
 template <class Real>
-int WorldSimulator<Real>::step_operations() const {
-  return 2 * model_.members() * model_.mlp().parameter_count();
+std::int64_t WorldSimulator<Real>::step_operations() const {
+  return std::int64_t{2} * model_.members() * model_.mlp().parameter_count();
 }
 
 template <class Real>
-int WorldSimulator<Real>::pull_back_operations() const {
+std::int64_t WorldSimulator<Real>::pull_back_operations() const {
   return this->signals() * step_operations();
 }
 

@@ -18,8 +18,8 @@ class WorldSimulator final : public Simulator<Real> {
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   bool differentiable() const override { return true; }
   int inner_rows() const override { return model_.members() * model_.mlp().unit_count(); }
-  int step_operations() const override;
-  int pull_back_operations() const override;
+  std::int64_t step_operations() const override;
+  std::int64_t pull_back_operations() const override;
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
 
  private:

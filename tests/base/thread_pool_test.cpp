@@ -1,8 +1,13 @@
 #include "cgpo/base/thread_pool.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <system_error>
+
+#include "cgpo/base/error.hpp"
 
 namespace cgpo {
 namespace {
@@ -40,6 +45,28 @@ TEST(ThreadPool, TheFirstFailureIsReportedAndThePoolLivesOn) {
   }
 }
 
+// A maker that the system lets down at the third thread: those that were made are ended, and nobody waits for ever.
+TEST(ThreadPool, AThreadThatCannotBeMadeIsASentence) {
+  std::atomic<int> ended = 0;
+  int made = 0;
+  const ThreadPool::MakeThread make_thread = [&](std::function<void()> body) {
+    if (made == 2) throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+    ++made;
+    return std::thread([&ended, body = std::move(body)] {
+      body();
+      ++ended;
+    });
+  };
+  try {
+    const ThreadPool pool(8, make_thread);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("only 3 of 8 threads"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("--threads 3"));
+  }
+  EXPECT_EQ(ended, 2);
+}
+
 TEST(FixedBlocks, CoverAllAndDoNotDependOnThreads) {
   const std::vector<Block> blocks = fixed_blocks(100, 32);
   ASSERT_EQ(blocks.size(), 4U);
@@ -50,6 +77,14 @@ TEST(FixedBlocks, CoverAllAndDoNotDependOnThreads) {
   }
   EXPECT_EQ(next, 100);
   EXPECT_EQ(blocks.back().size, 4);
+}
+
+TEST(FixedBlocks, DoNotRunOverTheLargestInt) {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  const std::vector<Block> blocks = fixed_blocks(kMost, kMost - 1);
+  ASSERT_EQ(blocks.size(), 2U);
+  EXPECT_EQ(blocks[1].begin, kMost - 1);
+  EXPECT_EQ(blocks[1].size, 1);
 }
 
 }  // namespace

@@ -178,5 +178,11 @@ TEST(Comparison, ScriptDrawsWhatThereIs) {
   EXPECT_THAT(comparison_markdown(nothing), HasSubstr("| slow | 0 of 2 | — | — | — | — | — | — | — | — | — | — |"));
 }
 
+// The end of a line would end the string, and what follows would be a command.
+TEST(Gnuplot, ANameIsAString) {
+  EXPECT_EQ(quoted("it's"), "'it''s'");
+  EXPECT_EQ(quoted("a\nsystem('touch executed')"), "'a\\nsystem(''touch executed'')'");
+}
+
 }  // namespace
 }  // namespace cgpo

@@ -97,6 +97,15 @@ TEST_F(BadInput, Folders) {
   expect_refused(small_training("run", 3, {"--resume", "--seed", "4"}), {"seed is 0"});
   expect_refused({"train", "--out", "run", "--resume", "--set", "window=4"}, {"window is 5"});
   expect_refused({"train", "--out", "run", "--resume", "--set", "iterations=1"}, {"iterations", "done 2"});
+  // What can be refused is refused before --force touches anything.
+  expect_refused(small_training("run", 2, {"--force", "--init", "missing"}), {"missing"});
+  fs::create_directory_symlink(at("run"), at("link"));
+  expect_refused(small_training("link", 2, {"--force"}), {"'link' is a symbolic link"});
+  fs::remove_all(at("run/snapshots"));
+  write_file_atomically(at("run/snapshots"), "a file");
+  for (const std::string mode : {"--force", "--resume"}) {
+    expect_refused(small_training("run", 3, {mode}), {"run/snapshots' must be a folder"});
+  }
 }
 
 TEST_F(BadInput, Checkpoints) {
@@ -105,11 +114,25 @@ TEST_F(BadInput, Checkpoints) {
   spoil("tiny", "abc");
   spoil("foreign", "PK\x03\x04 this is another kind of file altogether");
   spoil("empty", "");
-  for (const std::string name : {"truncated", "tiny", "foreign", "empty"}) {
+  std::string flipped = good;
+  flipped[good.size() - 30] = static_cast<char>(flipped[good.size() - 30] ^ 0x40);
+  spoil("flipped", flipped);
+  for (const std::string name : {"truncated", "tiny", "foreign", "empty", "flipped"}) {
     expect_refused({"eval", name}, {name + "/checkpoint.safetensors"});
     expect_refused({"train", "--out", name, "--resume", "--set", "iterations=9"}, {name + "/checkpoint.safetensors"});
     fs::remove(at(name) / "best.safetensors");
     expect_refused({"train", "function", "--init", name, "--out", "new"}, {name + "/checkpoint.safetensors"});
+  }
+  // Another seed's, and one with other settings.
+  ASSERT_EQ(run(small_training("seed", 2, {"--seed", "1"})).code, 0);
+  ASSERT_EQ(run(small_training("window", 2, {"--set", "window=4"})).code, 0);
+  for (const std::string other : {"seed", "window"}) {
+    spoil("of-" + other, read_file(at(other + "/checkpoint.safetensors")));
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"eval", "of-" + other},
+          std::vector<std::string>{"train", "--out", "of-" + other, "--resume", "--set", "iterations=9"}}) {
+      expect_refused(words, {"is a checkpoint of ", other == "seed" ? "seed 1, not 0" : "other settings"});
+    }
   }
   // One of the same program, but of another network.
   ASSERT_EQ(

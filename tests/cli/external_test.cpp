@@ -1,13 +1,18 @@
 // A simulator that is a program of its own: trained against, and misbehaving in every way.
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <iterator>
 #include <sstream>
+#include <thread>
 
 #include "cgpo/base/file.hpp"
 
+#include "http_client.hpp"
 #include "program.hpp"
 
 namespace cgpo {
@@ -36,6 +41,7 @@ def count(*a):
         left -= 1
         if left < 0 and way == "dies": sys.exit(3)
         if left < 0 and way == "hangs": time.sleep(1000)
+        while left < 0 and way == "waits" and not os.path.exists("go"): time.sleep(0.01)
         if left < 0 and way == "size": return pack("<I", a[1] + 4)
     elif left <= 0 and way == "nan": a = (a[0], math.nan) + a[2:]
     return pack(*a)
@@ -73,6 +79,17 @@ exec(open(")" CGPO_EXAMPLES R"(/gymnasium_task.py").read())
     return words;
   }
   static std::string good() { return std::string(CGPO_PYTHON) + " " CGPO_EXAMPLES "/gymnasium_task.py puck"; }
+  // One that has ended may still stand in the table, as a zombie, until the system's first process takes note.
+  static bool is_gone(int number) {
+    for (int tries = 0; tries < 500; ++tries) {
+      std::ifstream file(fmt::format("/proc/{}/stat", number));
+      const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+      if (text.empty() || text.find(") Z ") != std::string::npos) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ::kill(number, SIGKILL);
+    return false;
+  }
   std::string bad(const std::string& way, int requests) const {
     return fmt::format("{} bad.py {} {}", CGPO_PYTHON, way, requests);
   }
@@ -82,7 +99,7 @@ TEST_F(External, TrainsAndEvaluates) {
   ASSERT_EQ(run(training("run", good())).code, 0);
   ASSERT_EQ(run(training("again", good(), {"--threads", "3"})).code, 0);
   EXPECT_EQ(log_without_seconds("run"), log_without_seconds("again"));
-  EXPECT_EQ(run({"eval", "run", "--episodes", "10"}).code, 0);
+  EXPECT_EQ(run({"eval", "run", "--episodes", "10", "--allow-command"}).code, 0);
 }
 
 TEST_F(External, OtherAlgorithmsTrainToo) {
@@ -109,11 +126,64 @@ TEST_F(External, StartsOnceAndDoesNotOutliveUs) {
   };
   ASSERT_EQ(run(training("run", "echo $$ >> started; exec " + good(), {"iterations=1"})).code, 0);
   EXPECT_EQ(started(), 1U);
-  const Outcome resumed = run({"train", "--resume", "--out", "run", "--set", "iterations=2", "task.timeout=50"});
+  const Outcome resumed =
+      run({"train", "--resume", "--out", "run", "--allow-command", "--set", "iterations=2", "task.timeout=50"});
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(started(), 2U);
-  ASSERT_EQ(run({"eval", "run", "--episodes", "10"}).code, 0);
+  ASSERT_EQ(run({"eval", "run", "--episodes", "10", "--allow-command"}).code, 0);
   EXPECT_EQ(started(), 3U);
+}
+
+// Nor does what it has started itself: in its group, in a session of its own, or as nobody's child.
+TEST_F(External, NothingThatItStartsOutlivesUs) {
+  const std::string children =
+      "sleep 1000 & echo $! > left; setsid sleep 1000 & echo $! >> left; (setsid sleep 1000 & echo $! >> left); exec ";
+  ASSERT_EQ(run(training("run", children + good(), {"iterations=1"})).code, 0);
+  std::istringstream text(read_file(at("left")));
+  const std::vector<int> numbers{std::istream_iterator<int>(text), std::istream_iterator<int>()};
+  EXPECT_EQ(numbers.size(), 3U);
+  for (const int number : numbers) EXPECT_TRUE(is_gone(number)) << number;
+}
+
+// Nor if there is no time to end it.
+TEST_F(External, DoesNotOutliveUsWhenWeAreKilled) {
+  const pid_t training_process = start(training("run", "echo $$ > started; exec sleep 1000"));
+  int simulator = 0;
+  for (int tries = 0; tries < 5000 && simulator == 0; ++tries) {
+    std::ifstream(at("started")) >> simulator;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  ASSERT_GT(simulator, 0);
+  ASSERT_FALSE(std::filesystem::exists(at("run")));
+  ::kill(training_process, SIGKILL);
+  EXPECT_EQ(wait(training_process).code, -SIGKILL);
+  EXPECT_TRUE(is_gone(simulator));
+}
+
+// Readers of the live view see the curves, but no episodes of this simulator: there is one of it, and it trains. It
+// waits in the middle of the run until everything was asked for, so that no clock decides what is tested.
+TEST_F(External, IsTheSameUnderALiveViewThatIsRead) {
+  ASSERT_EQ(run(training("plain", good(), {"iterations=12"})).code, 0);
+  const pid_t process = start(training("live", bad("waits", 200), {"iterations=12", "--live", "--port", "0"}));
+  const int port = wait_for_live_view();
+  ASSERT_GT(port, 0) << read_file(at(".out")) << read_file(at(".err"));
+  int asked = 0;
+  for (bool finished = false; !finished; ++asked) {
+    const HttpReply log = ask(port, "/log?from=0");
+    ASSERT_EQ(log.status, 200);
+    finished = nlohmann::json::parse(log.content).at("finished").get<bool>();
+    const HttpReply replay = ask(port, "/replay");
+    ASSERT_EQ(replay.status, 200);
+    EXPECT_THAT(replay.content, HasSubstr("simulator is outside"));
+    const HttpReply page = ask(port, "/");
+    ASSERT_EQ(page.status, 200);
+    for (const char* const secret : {"bad.py", "waits", "--live"}) EXPECT_THAT(page.content, Not(HasSubstr(secret)));
+    if (asked == 5) write_file_atomically(at("go"), "");
+  }
+  EXPECT_GT(asked, 5);
+  const Outcome outcome = wait(process);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(log_without_seconds("plain"), log_without_seconds("live"));
 }
 
 // A batch is 2 blocks of a reset and 20 steps, the warm-up one more: 126 requests are two iterations and the warm-up.
@@ -135,7 +205,7 @@ TEST_F(External, WhateverGoesWrongTheRunIsKept) {
     // Mended, it ends as if nothing had been.
     std::filesystem::copy(at("whole/config.toml"), at(way + "/config.toml"),
                           std::filesystem::copy_options::overwrite_existing);
-    const Outcome resumed = run({"train", "--resume", "--out", way});
+    const Outcome resumed = run({"train", "--resume", "--out", way, "--allow-command"});
     EXPECT_EQ(resumed.code, 0) << resumed.err;
     EXPECT_EQ(log_without_seconds(way), log_without_seconds("whole"));
     EXPECT_EQ(read_file(at(way + "/checkpoint.safetensors")), read_file(at("whole/checkpoint.safetensors")));
@@ -156,17 +226,18 @@ TEST_F(External, AFailureInATrialTakesNoDataAway) {
   EXPECT_THAT(outcome.err, HasSubstr("after 1 iteration:"));
   std::filesystem::copy(at("whole/config.toml"), at("dies/config.toml"),
                         std::filesystem::copy_options::overwrite_existing);
-  const Outcome resumed = run({"train", "--resume", "--out", "dies"});
+  const Outcome resumed = run({"train", "--resume", "--out", "dies", "--allow-command"});
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(log_without_seconds("dies"), log_without_seconds("whole"));
 }
 
 TEST_F(External, ItMayBeGivenMoreTimeOnResume) {
   ASSERT_EQ(run(training("run", good(), {"iterations=1"})).code, 0);
-  const Outcome refused = run({"train", "--resume", "--out", "run", "--set", "window=3"});
+  const Outcome refused = run({"train", "--resume", "--out", "run", "--allow-command", "--set", "window=3"});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("only iterations and task.timeout may change"));
-  const Outcome outcome = run({"train", "--resume", "--out", "run", "--set", "iterations=2", "task.timeout=123"});
+  const Outcome outcome =
+      run({"train", "--resume", "--out", "run", "--allow-command", "--set", "iterations=2", "task.timeout=123"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(read_file(at("run/config.toml")), HasSubstr("timeout = 123"));
 }
@@ -250,7 +321,7 @@ TEST_F(Gymnasium, TrainsOnAnEnvironmentOfTheLibrary) {
   EXPECT_EQ(line.at("costs").at(0), 0.75);
   EXPECT_EQ(line.at("episode_length"), 3.0);
   EXPECT_EQ(line.at("diverged"), 0);
-  const Outcome evaluated = run({"eval", "run", "--episodes", "30", "--json"});
+  const Outcome evaluated = run({"eval", "run", "--episodes", "30", "--json", "--allow-command"});
   ASSERT_EQ(evaluated.code, 0) << evaluated.err;
   const nlohmann::json result = nlohmann::json::parse(evaluated.out);
   EXPECT_EQ(result.at("episodes"), 30);
@@ -264,12 +335,12 @@ TEST_F(Gymnasium, GetsActionsInItsOwnRange) {
 // How many episodes run at once is not seen in the numbers.
 TEST_F(External, AnEvaluationInPiecesIsTheSame) {
   ASSERT_EQ(run(training("run", good(), {"iterations=1"})).code, 0);
-  const Outcome pieces = run({"eval", "run", "--episodes", "30", "--json"});
+  const Outcome pieces = run({"eval", "run", "--episodes", "30", "--json", "--allow-command"});
   std::string text = read_file(at("run/config.toml"));
   const std::size_t place = text.find("environments = 8 ");
   ASSERT_NE(place, std::string::npos);
   write_file_atomically(at("run/config.toml"), text.replace(place, 17, "environments = 64 "));
-  const Outcome whole = run({"eval", "run", "--episodes", "30", "--json"});
+  const Outcome whole = run({"eval", "run", "--episodes", "30", "--json", "--allow-command"});
   ASSERT_EQ(pieces.code, 0) << pieces.err;
   ASSERT_EQ(whole.code, 0) << whole.err;
   EXPECT_EQ(pieces.out, whole.out);

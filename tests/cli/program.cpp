@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <sstream>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -38,9 +39,14 @@ pid_t ProgramTest::start(const std::vector<std::string>& arguments, const std::s
   const std::string folder = folder_.string();
   const pid_t process = ::fork();
   if (process == 0) {
+    int pipe_ends[2] = {-1, -1};
     const int out_file = ::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     const int err_file = ::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
     if (::chdir(folder.c_str()) != 0 || ::dup2(out_file, 1) < 0 || ::dup2(err_file, 2) < 0) ::_exit(99);
+    if (nobody_reads_ && (::pipe(pipe_ends) != 0 || ::close(pipe_ends[0]) != 0 || ::dup2(pipe_ends[1], 1) < 0))
+      ::_exit(97);
+    const rlimit bound{address_space_, address_space_};
+    if (address_space_ > 0 && ::setrlimit(RLIMIT_AS, &bound) != 0) ::_exit(97);
     ::execv(pointers[0], pointers.data());
     ::_exit(98);
   }
@@ -123,6 +129,19 @@ void ProgramTest::expect_same_run(const std::string& a, const std::string& b) co
   if (fs::exists(at(a) / "best.safetensors")) {
     EXPECT_TRUE(read_file(at(a) / "best.safetensors") == read_file(at(b) / "best.safetensors"));
   }
+}
+
+int ProgramTest::wait_for_live_view() const {
+  const std::string words = "live: http://127.0.0.1:";
+  for (int tries = 0; tries < 30000; ++tries) {
+    const std::string text = fs::exists(at(".out")) ? read_file(at(".out")) : "";
+    const std::size_t found = text.find(words);
+    if (found != std::string::npos && text.find('\n', found) != std::string::npos) {
+      return std::stoi(text.substr(found + words.size()));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return 0;
 }
 
 void ProgramTest::wait_for_lines(const std::string& run, int lines) const {

@@ -30,6 +30,8 @@ class ProgramTest : public ::testing::Test {
   // A training that takes milliseconds an iteration.
   std::vector<std::string> small_training(const std::string& out, int iterations,
                                           std::vector<std::string> more = {}) const;
+  // Of the address space of programs that are started from now on; 0: no bound.
+  void limit_memory(std::size_t bytes) { address_space_ = bytes; }
   std::filesystem::path at(const std::string& name) const { return folder_ / name; }
   // Every file below the test's folder with its content and time of change, the outputs of the program itself left out.
   std::map<std::string, std::string> snapshot() const;
@@ -38,11 +40,16 @@ class ProgramTest : public ::testing::Test {
   // log.jsonl without the one field that depends on the clock.
   std::string log_without_seconds(const std::string& run) const;
   void expect_same_run(const std::string& a, const std::string& b) const;
+  bool nobody_reads_ = false;  // what it starts has a standard output that is a pipe without a reader
+
+  // Waits until a program that was started has told the port of its live view; 0: it does not.
+  int wait_for_live_view() const;
   // Waits until the run's log has this many lines.
   void wait_for_lines(const std::string& run, int lines) const;
 
  private:
   std::filesystem::path folder_;
+  std::size_t address_space_ = 0;
 };
 
 }  // namespace cgpo

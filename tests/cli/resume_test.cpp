@@ -41,6 +41,37 @@ TEST_F(Interrupted, BySigterm) {
 
 TEST_F(Interrupted, ByControlC) { EXPECT_EQ(interrupt_and_compare(SIGINT).code, 128 + SIGINT); }
 
+// A terminal that is closed, a connection that breaks.
+TEST_F(Interrupted, ByHangup) { EXPECT_EQ(interrupt_and_compare(SIGHUP).code, 128 + SIGHUP); }
+
+// `train | head`: it goes on without its output.
+TEST_F(Interrupted, NotByAnOutputThatNobodyReads) {
+  nobody_reads_ = true;
+  EXPECT_EQ(run(small_training("run", 3)).code, 0);
+  EXPECT_EQ(run(small_training("run", 4, {"--resume"})).code, 0);
+  nobody_reads_ = false;
+  const std::string log = read_file(at("run/log.jsonl"));
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 4);
+}
+
+// Files that were damaged by something else than us: the run goes on from its checkpoint and says so.
+TEST_F(Interrupted, DamagedLogDoesNotEndARun) {
+  ASSERT_EQ(run(small_training("run", 3)).code, 0);
+  std::string log = read_file(at("run/log.jsonl"));
+  const std::string number = "\"iteration\":1,";
+  log.replace(log.find(number), number.size(), "\"iteration\":\"1\",");
+  write_file_atomically(at("run/log.jsonl"), log);
+  const Outcome outcome = run(small_training("run", 5, {"--resume", "--json"}));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("note: 'run/log.jsonl' has whole lines of 2 of the 3 iterations"));
+  EXPECT_THAT(outcome.out, HasSubstr("\"notes\":[\"'run/log.jsonl' has"));
+  EXPECT_EQ(read_file(at("run/log.jsonl.damaged-1")), log);
+  ASSERT_EQ(run(small_training("whole", 5)).code, 0);
+  EXPECT_EQ(read_file(at("run/checkpoint.safetensors")), read_file(at("whole/checkpoint.safetensors")));
+  const Outcome report = run({"report", "run", "--episodes", "8", "--json"});
+  EXPECT_THAT(report.out, HasSubstr("The log has no line of 1 of the 5 iterations"));
+}
+
 TEST_F(Interrupted, ByKill) { EXPECT_EQ(interrupt_and_compare(SIGKILL).code, -SIGKILL); }
 
 TEST_F(Interrupted, TwoProcessesCannotWriteOneRun) {

@@ -1,5 +1,6 @@
 #include "cgpo/config/configuration.hpp"
 
+#include <functional>
 #include <gtest/gtest.h>
 #include <limits>
 
@@ -249,6 +250,107 @@ TEST_F(Continued, RefusesAnythingElseByName) {
   other_seed.seed = 3;
   EXPECT_NE(message(other_seed).find("seed is 0"), std::string::npos);
   EXPECT_NE(message(request_for({"task.start_width=1"})).find("task.start_width is 0.1"), std::string::npos);
+}
+
+// A task that is started by a text, and counts how often.
+class Started : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    TaskEntry entry = find_task("function");
+    entry.name = "started";
+    entry.options.push_back({.name = "program", .standard = std::string(), .help = "", .executes = true});
+    entry.options.push_back({.name = "patience", .standard = 1.0, .help = "", .may_change = true});
+    entry.make = [this, make = entry.make](const TaskOptions& options) {
+      started_.push_back(options.text("program"));
+      return make(TaskOptions(find_task("function").options));
+    };
+    task_registry().push_back(entry);
+  }
+  void TearDown() override { task_registry().pop_back(); }
+
+  static ConfigurationRequest request(const std::vector<std::string>& sets) {
+    ConfigurationRequest request = request_for(sets);
+    request.task = "started";
+    return request;
+  }
+  void store(const std::string& program) {
+    write_file_atomically(stored_, write_configuration(resolve_configuration(request({"task.program=" + program}))));
+    started_.clear();
+  }
+  static std::string message(const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  }
+
+  ScratchFolder folder_;
+  const std::filesystem::path stored_ = folder_ / "config.toml";
+  std::vector<std::string> started_;
+  using Programs = std::vector<std::string>;
+};
+
+TEST_F(Started, ByWhatTheUserSays) {
+  resolve_configuration(request({"task.program=mine"}));
+  EXPECT_EQ(started_, Programs{"mine"});
+}
+
+TEST_F(Started, NotByAFile) {
+  store("theirs");
+  const std::string refused = message([&] { read_configuration(stored_); });
+  EXPECT_NE(refused.find("config.toml, line "), std::string::npos) << refused;
+  EXPECT_NE(refused.find("`theirs`"), std::string::npos) << refused;
+  EXPECT_EQ(message([&] { continue_configuration(stored_, {}); }), refused);
+  ConfigurationRequest file = request({});
+  file.file = parse_document(read_file(stored_), stored_.string());
+  EXPECT_EQ(message([&] { resolve_configuration(file); }), refused);
+  EXPECT_EQ(started_, Programs{});
+}
+
+TEST_F(Started, WithConsent) {
+  store("theirs");
+  const Configuration allowed = read_configuration(stored_, {.commands = true});
+  EXPECT_EQ(started_, Programs{"theirs"});
+  EXPECT_EQ(consent_to_same(allowed).given.size(), 1U);
+  read_configuration(stored_, consent_to_same(allowed));
+  EXPECT_EQ(started_, (Programs{"theirs", "theirs"}));
+  // What is given again takes the place of what is stored; what starts nothing is not taken from there.
+  const Configuration other = read_configuration(
+      stored_, {.given = {parse_assignment("task.program=mine"), parse_assignment("task.start_width=3")}});
+  EXPECT_EQ(started_, (Programs{"theirs", "theirs", "mine"}));
+  EXPECT_EQ(other.task_options.number("start_width"), 0.1);
+  EXPECT_TRUE(consent_to_same(resolve_configuration(request_for({}))).given.empty());
+}
+
+TEST_F(Started, OnResumeTheSameGivenAgainIsConsent) {
+  store("theirs");
+  continue_configuration(stored_, request({"task.program=theirs", "task.patience=3"}));
+  EXPECT_EQ(started_, Programs{"theirs"});
+  ConfigurationRequest allowing = request({});
+  allowing.allow_commands = true;
+  continue_configuration(stored_, allowing);
+  EXPECT_EQ(started_, (Programs{"theirs", "theirs"}));
+  const std::string refused = message([&] { continue_configuration(stored_, request({"task.program=mine"})); });
+  EXPECT_NE(refused.find("task.program is \"theirs\""), std::string::npos) << refused;
+  EXPECT_NE(refused.find("only iterations and task.patience may change"), std::string::npos) << refused;
+  EXPECT_EQ(started_, (Programs{"theirs", "theirs", "mine"}));  // what is compared is not started
+}
+
+TEST_F(Started, OtherOptionsLeaveItRunning) {
+  Configuration configuration = resolve_configuration(request({"task.program=mine"}));
+  const std::shared_ptr<const Task> task = configuration.made;
+  change_task_options({parse_assignment("task.program=mine")}, configuration);
+  EXPECT_EQ(configuration.made, task);
+  change_task_options({parse_assignment("task.program=other")}, configuration);
+  EXPECT_EQ(configuration.made, nullptr);
+}
+
+TEST(Configuration, WhatItKeepsIsUtf8) {
+  ConfigurationRequest request = request_for({});
+  request.init = "\xff";
+  EXPECT_THROW(resolve_configuration(request), UserError);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ double rest_of_window(const Fixture& f, const TrajectoryBlock<double>& block, in
 }
 
 std::vector<double> state_at(const TrajectoryBlock<double>& block, int t, int lane) {
-  const int column = block.column(t) + lane;
+  const std::ptrdiff_t column = block.column(t) + lane;
   return {block.states.view().row(0)[column], block.states.view().row(1)[column]};
 }
 
@@ -253,7 +253,7 @@ TEST_P(StateSlopes, EqualDifferences) {
     for (int lane = 0; lane < 5; ++lane) {
       for (int t = 0; t < 12; ++t) {
         if (!counts(block, f.simulator.stops_at_end(k), t, lane)) continue;
-        const int column = block.column(t) + lane;
+        const std::ptrdiff_t column = block.column(t) + lane;
         for (int i = 0; i < 2; ++i) {
           const auto moved = [&](double offset) {
             std::vector<double> state = state_at(block, t, lane);

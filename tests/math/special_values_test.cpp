@@ -1,5 +1,7 @@
 // Zeros, infinities, NaN, denormal numbers, and the primitives.
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <gtest/gtest.h>
 #include <limits>
 #include <utility>
@@ -157,6 +159,24 @@ TYPED_TEST(SpecialValues, Primitives) {
     EXPECT_TRUE(is(lookup(table, index), wanted));
   }
   EXPECT_GE(lookup(table, this->kNan), Real{10});  // some element
+}
+
+// What a build without the instruction computes, against the library's function: bit patterns of every kind, and sums
+// that cancel down to what a product rounded by itself would have lost.
+TEST(FusedMultiplyAdd, IsRoundedOnce) {
+  std::uint64_t state = 1;
+  const auto bits = [&] {
+    return static_cast<std::uint32_t>((state = state * 6364136223846793005U + 1442695040888963407U) >> 32);
+  };
+  const auto any = [&] { return std::bit_cast<float>(bits()); };
+  for (int i = 0; i < 1'000'000; ++i) {
+    const float a = any(), b = any();
+    const float product = a * b;
+    const float addends[] = {any(), -product, -product * 2.0f, std::nextafter(-product, 0.0f), product * 0x1p-24f,
+                             0.0f};
+    for (const float c : addends)
+      ASSERT_TRUE(is(primitive::fma(a, b, c), std::fma(a, b, c))) << a << " " << b << " " << c;
+  }
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ template <class Real>
 std::vector<Real> values(const Critic<Real>& critic, const RowStore<Real>& x, int t, int workspace_columns = 64) {
   CriticWorkspace<Real> workspace(critic.mlp(), workspace_columns);
   std::vector<Real> out(x.columns());
-  critic.value(x.view(), t, out.data(), x.columns(), workspace);
+  critic.value(x.view(), t, out.data(), static_cast<int>(x.columns()), workspace);
   return out;
 }
 

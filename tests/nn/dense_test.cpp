@@ -202,14 +202,15 @@ std::vector<double> all_results(Isa isa, const Size& n) {
   return results;
 }
 
-TYPED_TEST(DenseTest, Avx2AndAvx512AgreeToTheLastBit) {
-  if (best_isa() != Isa::kAvx512) GTEST_SKIP() << "no AVX-512 here";
+TYPED_TEST(DenseTest, AllInstructionSetsAgreeToTheLastBit) {
   for (const Size& n : kSizes) {
-    const auto narrow = all_results<TypeParam>(Isa::kAvx2, n);
-    const auto wide = all_results<TypeParam>(Isa::kAvx512, n);
-    ASSERT_EQ(narrow.size(), wide.size());
-    EXPECT_EQ(std::memcmp(narrow.data(), wide.data(), wide.size() * sizeof(double)), 0)
-        << n.outputs << "x" << n.inputs << "x" << n.samples;
+    const auto slow = all_results<TypeParam>(Isa::kBaseline, n);
+    for (const Isa isa : isas()) {
+      const auto fast = all_results<TypeParam>(isa, n);
+      ASSERT_EQ(fast.size(), slow.size());
+      EXPECT_EQ(std::memcmp(fast.data(), slow.data(), slow.size() * sizeof(double)), 0)
+          << n.outputs << "x" << n.inputs << "x" << n.samples << " " << isa_name(isa);
+    }
   }
 }
 

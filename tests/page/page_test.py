@@ -266,7 +266,7 @@ class HardCases(PageTest):
         cgpo('report', name, '--episodes', '8')
         self.open('torn/report.html')
         self.assertEqual(len(self.points('return')), 2)
-        self.assertIn('from line 3 on', self.js("document.querySelector('#notes').innerText"))
+        self.assertIn('1 line of the log cannot be read', self.js("document.querySelector('#notes').innerText"))
 
     def test_no_checkpoint_at_all(self):
         name = self.copy('bare')
@@ -572,10 +572,16 @@ class Live(PageTest):
         self.assertEqual(self.ask(f'{address}log?from=-1;DROP')[0], 200)
         for path in ('config.toml', 'log.jsonl', '../run/config.toml', 'log/', 'x'):
             self.assertEqual(self.ask(address + path)[0], 404)
-        for method in ('POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'):
+        self.assertEqual(self.ask(address, 'HEAD'), (200, b''))
+        for method in ('POST', 'PUT', 'DELETE', 'OPTIONS'):
             self.assertEqual(self.ask(address, method)[0], 405)
         self.assertEqual(self.ask(address, host='evil.example')[0], 403)
         self.assertRaises(OSError, self.ask, f'http://127.0.0.2:{port}/')
+
+        # No command line, no paths.
+        page = self.ask(address)[1].decode()
+        self.assertNotIn('--threads', page)
+        self.assertNotIn(self.folder, page)
 
         # A second run on this port is refused before it writes anything.
         refused = cgpo('train', 'function', '--out', 'second', '--live', '--port', port, code=2)

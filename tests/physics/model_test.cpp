@@ -10,6 +10,7 @@
 #include "cgpo/physics/mujoco/engine.hpp"
 
 #include "robots.hpp"
+#include "scratch_folder.hpp"
 
 namespace cgpo {
 namespace {
@@ -119,6 +120,72 @@ TEST(Model, ReadsFiles) {
   const ModelComparison comparison = compare_with_mujoco(path.string(), 10, 1);
   EXPECT_LT(comparison.acceleration, 1e-12);
   std::filesystem::remove(path);
+}
+
+// MuJoCo takes it for a mass that was not given, so that what it has compiled does not show it.
+TEST(Model, ANumberThatIsNoneIsFoundWhereverItIsWritten) {
+  const ScratchFolder folder;
+  const auto message = [&](const std::string& body, const std::string& before = "") -> std::string {
+    std::ofstream(folder / "robot.xml") << "<mujoco>" << before << "<worldbody><body name='b'><joint name='j'/>" << body
+                                        << "</body></worldbody><actuator><motor joint='j'/></actuator></mujoco>";
+    try {
+      load_model((folder / "robot.xml").string());
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const std::string good = "<geom size='1'/>";
+  EXPECT_THAT(message("<geom size='1' mass='nan'/>"), HasSubstr("robot.xml: geom in line 1: mass is nan"));
+  EXPECT_EQ(message(good + "<!-- <geom size='1' mass='nan'/> -->"), "no error");
+  EXPECT_EQ(message(good, "<!--\n mass='nan' > \" --><custom><text name='t' data=' mass=\"nan\"'/></custom>"),
+            "no error");
+
+  std::filesystem::create_directory(folder / "parts");
+  std::ofstream(folder / "parts/outer.xml") << "<mujoco>\n<include file='parts/inner.xml'/></mujoco>";
+  const auto inner = [&](const std::string& text) { std::ofstream(folder / "parts/inner.xml") << text; };
+  inner("<mujoco>\n\n<worldbody><geom size='1' mass='NaN'/></worldbody></mujoco>");
+  EXPECT_THAT(message(good, "<include file='parts/outer.xml'/>"),
+              HasSubstr("parts/inner.xml: geom in line 3: mass is nan"));
+  EXPECT_EQ(message(good, "<!-- <include file='parts/outer.xml'/> -->"), "no error");
+  inner("<mujoco><worldbody><geom size='1' euler='0 1 0'/></worldbody></mujoco>");
+  EXPECT_EQ(message(good, "<include file='parts/outer.xml'/>"), "no error");
+  inner("<mujoco><include file='parts/outer.xml'/></mujoco>");  // round and round
+  EXPECT_THAT(message(good, "<include file='parts/outer.xml'/>"), HasSubstr("robot.xml"));
+  EXPECT_THAT(message(good, "<include file='parts/none.xml'/>"), HasSubstr("none.xml"));
+}
+
+// What MuJoCo has compiled does, wherever it was written.
+TEST(Model, CompiledNumbersAreFinite) {
+  const auto message = [](const std::string& geom, const std::string& extra) {
+    return error_of("<mujoco><worldbody><body name='b'><joint name='j'/><geom name='g' size='1' " + geom +
+                    "/></body></worldbody><actuator><motor joint='j'/></actuator>" + extra + "</mujoco>");
+  };
+  EXPECT_EQ(message("", ""), "no error");
+  EXPECT_THAT(message("solref='nan 1'", ""), HasSubstr("geom 'g': solref is nan"));
+  EXPECT_THAT(message("", "<tendon><fixed name='t' stiffness='nan'><joint joint='j' coef='1'/></fixed></tendon>"),
+              HasSubstr("tendon 't': stiffness is nan"));
+  EXPECT_THAT(message("", "<equality><joint name='e' joint1='j' polycoef='inf 0 0 0 0'/></equality>"),
+              HasSubstr("equality 'e': data is inf"));
+  EXPECT_THAT(message("", "<option impratio='nan'/>"), HasSubstr("option: impratio is nan"));
+}
+
+// A bias that is nothing but rounding has no size to be relative to.
+TEST(Model, ZeroIsZeroUpToRounding) {
+  const std::string weightless =
+      "<mujoco><option gravity='0 0 0'/><worldbody><body name='pole' pos='0.1 0.2 0.3' euler='10 20 30'>"
+      "<joint name='hinge' type='hinge' axis='1 2 3' pos='0.01 0.02 0.03'/>"
+      "<geom type='capsule' fromto='0 0 0 0.3 0.1 0.6' size='0.05'/></body></worldbody>"
+      "<actuator><motor joint='hinge'/></actuator></mujoco>";
+  const Model model = load_model_from_text(weightless);
+  MujocoEngine engine = MujocoEngine::from_text(weightless);
+  const ModelComparison error = compare_with_mujoco(model, engine, 1000, 1);
+  EXPECT_LT(error.mass_matrix, 1e-10);
+  EXPECT_LT(error.bias, 1e-8);
+  EXPECT_LT(error.acceleration, 1e-10);
+  // A bias that is there is not taken for rounding, however small: here 1e-4 of what moving the pole takes.
+  const std::string light = std::string(weightless).replace(weightless.find("0 0 0"), 5, "0 0 -1e-3");
+  EXPECT_GT(compare_with_mujoco(load_model_from_text(light), engine, 10, 1).bias, 0.1);
 }
 
 TEST(Model, NamesAreSuggested) {

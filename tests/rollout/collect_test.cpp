@@ -64,7 +64,7 @@ TEST(Collect, EpisodesFollowTheTask) {
       double paper = 0.0;
       int length = 12;
       for (int t = 0; t < 12; ++t) {
-        const int column = block.column(t) + lane;
+        const std::ptrdiff_t column = block.column(t) + lane;
         RandomStream noise(3, Purpose::kNoise, 2, static_cast<std::uint32_t>(block.environments.begin + lane),
                            static_cast<std::uint32_t>(t));
         for (int a = 0; a < 2; ++a) EXPECT_EQ(block.noise.view().row(a)[column], noise.normal());

@@ -44,6 +44,12 @@ LogEntry full_entry() {
   return entry;
 }
 
+std::string line_of(int iteration) {
+  LogEntry entry = full_entry();
+  entry.report.iteration = iteration;
+  return to_json(entry).dump() + "\n";
+}
+
 TEST(RunLog, LineHasThePromisedFieldsAndNoNan) {
   const Json line = Json::parse(to_json(full_entry()).dump());
   std::vector<std::string> names;
@@ -110,9 +116,46 @@ TEST(RunLog, ReadsOldLines) {
 TEST(RunLog, ReadsAllWholeLines) {
   const ScratchFolder folder;
   EXPECT_TRUE(read_log(folder / "none.jsonl").empty());
-  const std::string line = to_json(full_entry()).dump() + "\n";
-  write_file_atomically(folder / "log.jsonl", line + line + line.substr(0, 40));
+  const std::string line = line_of(4);
+  write_file_atomically(folder / "log.jsonl", line + line_of(5) + line.substr(0, 40));
   EXPECT_EQ(read_log(folder / "log.jsonl").size(), 2U);
+}
+
+// One field of another kind than it is written.
+TEST(RunLog, StringsForNumbersAndTheLikeAreDamage) {
+  const std::string good = line_of(0);
+  ASSERT_TRUE(parse_log_line(good));
+  for (const auto& [name, value] : std::initializer_list<std::pair<const char*, Json>>{{"iteration", "0"},
+                                                                                       {"iteration", 0.5},
+                                                                                       {"iteration", 1e300},
+                                                                                       {"iteration", 4'000'000'000},
+                                                                                       {"steps", "many"},
+                                                                                       {"seconds", "1.5"},
+                                                                                       {"return", "2"},
+                                                                                       {"return", Json::array()},
+                                                                                       {"costs", 1.0},
+                                                                                       {"costs", {"1"}},
+                                                                                       {"case", 3},
+                                                                                       {"radius", true}}) {
+    Json line = Json::parse(good);
+    line[name] = value;
+    EXPECT_FALSE(parse_log_line(line.dump())) << line.dump();
+  }
+  for (const std::string text : {"", "[]", "3", "\"iteration\"", "{}", "null", "{\"iteration\":0"}) {
+    EXPECT_FALSE(parse_log_line(text)) << text;
+  }
+  EXPECT_FALSE(parse_log_line("{\"iteration\":" + std::string(1'000'000, '[')));
+}
+
+TEST(RunLog, DamagedLinesAreLeftOut) {
+  const ScratchFolder folder;
+  Json strange = Json::parse(line_of(1));
+  strange["return"] = "2";
+  write_file_atomically(folder / "log.jsonl",
+                        line_of(0) + strange.dump() + "\n" + line_of(2) + line_of(1) + line_of(4));
+  std::vector<int> iterations;
+  for (const LogEntry& entry : read_log(folder / "log.jsonl")) iterations.push_back(entry.report.iteration);
+  EXPECT_EQ(iterations, (std::vector<int>{0, 2, 4}));
 }
 
 class CutLines : public ::testing::Test {
@@ -125,16 +168,16 @@ class CutLines : public ::testing::Test {
 
 TEST_F(CutLines, DropsIterationsThatAreNotInTheCheckpoint) {
   write(line_[0] + line_[1] + line_[2]);
-  EXPECT_EQ(cut_lines(path_, 2).count, 2);
+  EXPECT_EQ(cut_lines(path_, 2, LineKind::kTiming).count, 2);
   EXPECT_EQ(read_file(path_), line_[0] + line_[1]);
-  EXPECT_EQ(cut_lines(path_, 0).count, 0);
+  EXPECT_EQ(cut_lines(path_, 0, LineKind::kTiming).count, 0);
   EXPECT_EQ(read_file(path_), "");
 }
 
 TEST_F(CutLines, DropsATornLine) {
   for (const std::string torn : {"{\"iter", "{\"iteration\":2", "{\"iteration\":2}", "\0\0\0\n"}) {
     write(line_[0] + line_[1] + torn);
-    EXPECT_EQ(cut_lines(path_, 3).count, 2) << torn;
+    EXPECT_EQ(cut_lines(path_, 3, LineKind::kTiming).count, 2) << torn;
     EXPECT_EQ(read_file(path_), line_[0] + line_[1]) << torn;
   }
 }
@@ -142,9 +185,26 @@ TEST_F(CutLines, DropsATornLine) {
 TEST_F(CutLines, TouchesNothingWhenNothingIsToCut) {
   write(line_[0] + line_[1]);
   const auto before = std::filesystem::last_write_time(path_);
-  const KeptLines kept = cut_lines(path_, 2);
+  const KeptLines kept = cut_lines(path_, 2, LineKind::kTiming);
   EXPECT_EQ(kept.last->at("iteration"), 1);
   EXPECT_EQ(std::filesystem::last_write_time(path_), before);
+}
+
+// What follows a damaged line is kept, and the file as it was, too.
+TEST_F(CutLines, ADamagedLineIsAGapAndNoEnd) {
+  for (const std::string damage : {"{\"iteration\":\"1\"}\n", "{\"iterat\n", "\n", "[[[[\n", "{\"iteration\":-1}\n"}) {
+    write(line_[0] + damage + line_[2] + "{\"iteration\":3}\n");
+    const KeptLines kept = cut_lines(path_, 3, LineKind::kTiming);
+    EXPECT_EQ(kept.count, 2) << damage;
+    EXPECT_TRUE(kept.damaged) << damage;
+    EXPECT_EQ(read_file(path_), line_[0] + line_[2]) << damage;
+    EXPECT_EQ(read_file(folder_ / "log.jsonl.damaged-1"), line_[0] + damage + line_[2] + "{\"iteration\":3}\n");
+    std::filesystem::remove(folder_ / "log.jsonl.damaged-1");
+  }
+  EXPECT_FALSE(cut_lines(path_, 1, LineKind::kTiming).damaged);
+  EXPECT_EQ(read_file(path_), line_[0]);
+  EXPECT_TRUE(find_lines(folder_ / "none", 1, LineKind::kLog).damaged);
+  EXPECT_FALSE(find_lines(folder_ / "none", 0, LineKind::kLog).damaged);
 }
 
 TEST(LineFile, AppendsAfterWhatIsThere) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
+#include <new>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
@@ -39,6 +40,7 @@ class RunTest : public ::testing::Test {
     RunParts parts = make_parts(name, iterations, resume ? FolderMode::kResume : FolderMode::kNew);
     parts.algorithm = std::move(algorithm);
     cgpo::Run run = resume ? cgpo::Run::resume(std::move(parts)) : cgpo::Run::start(std::move(parts));
+    notes_ = run.notes();
     return run.train({}, [&] { return stop; });
   }
 
@@ -54,6 +56,7 @@ class RunTest : public ::testing::Test {
   }
 
   ScratchFolder scratch_;
+  std::vector<std::string> notes_;  // of the last run
 };
 
 TEST_F(RunTest, WritesALineAnIteration) {
@@ -61,8 +64,8 @@ TEST_F(RunTest, WritesALineAnIteration) {
   EXPECT_TRUE(result.finished);
   EXPECT_EQ(result.iterations, 8);
   EXPECT_EQ(result.last->report.steps, 80);
-  EXPECT_EQ(cut_lines(RunPaths{scratch_ / "run"}.log(), 100).count, 8);
-  EXPECT_EQ(cut_lines(RunPaths{scratch_ / "run"}.timing(), 100).count, 8);
+  EXPECT_EQ(find_lines(RunPaths{scratch_ / "run"}.log(), 100, LineKind::kLog).count, 8);
+  EXPECT_EQ(find_lines(RunPaths{scratch_ / "run"}.timing(), 100, LineKind::kTiming).count, 8);
 }
 
 TEST_F(RunTest, KeepsSnapshotsAlsoWhenInterrupted) {
@@ -162,10 +165,68 @@ TEST_F(RunTest, LogIsNotCutBeforeTheRunGoesOn) {
   EXPECT_TRUE(read_file(paths.log()).ends_with("torn"));
 }
 
-TEST_F(RunTest, ShortenedLogIsRefused) {
+// Neither a lost log nor a damaged line ends a run whose checkpoint is good.
+TEST_F(RunTest, DamagedLogIsAGapAndNoEnd) {
+  train("whole", 8);
+  for (const bool all : {true, false}) {
+    const std::string name = all ? "lost" : "line";
+    train(name, 8, false, 5);
+    const RunPaths paths{scratch_ / name};
+    std::string log = read_file(paths.log());
+    const std::string number = "\"iteration\":2,";
+    if (!all) log.replace(log.find(number), number.size(), "\"iteration\":\"2\",");
+    const std::string damaged = all ? "" : log;
+    write_file_atomically(paths.log(), damaged);
+    EXPECT_TRUE(train(name, 8, true).finished);
+    ASSERT_EQ(notes_.size(), 1U);
+    EXPECT_THAT(notes_[0], ::testing::HasSubstr(all ? "whole lines of 0 of the 5 iterations" : "lines of 4 of the 5"));
+    EXPECT_EQ(read_file(paths.checkpoint()), read_file(RunPaths{scratch_ / "whole"}.checkpoint()));
+    EXPECT_EQ(read_file(paths.best()), read_file(RunPaths{scratch_ / "whole"}.best()));
+    std::vector<int> iterations;
+    for (const LogEntry& entry : read_log(paths.log())) iterations.push_back(entry.report.iteration);
+    EXPECT_EQ(iterations, all ? (std::vector<int>{5, 6, 7}) : (std::vector<int>{0, 1, 3, 4, 5, 6, 7}));
+    if (!all) {
+      EXPECT_EQ(read_file(paths.log().string() + ".damaged-1"), damaged);
+    }
+  }
+}
+
+TEST_F(RunTest, DamagedBestIsKeptBesideAndReplaced) {
+  train("whole", 8);
+  train("run", 8, false, 3);
+  const RunPaths paths{scratch_ / "run"};
+  write_file_atomically(paths.best(), "damaged");
+  EXPECT_TRUE(train("run", 8, true).finished);
+  ASSERT_EQ(notes_.size(), 1U);
+  EXPECT_THAT(notes_[0], ::testing::HasSubstr("best.safetensors' is not a usable checkpoint"));
+  EXPECT_EQ(read_file(paths.best().string() + ".damaged-1"), "damaged");
+  expect_same_run("whole", "run");
+}
+
+// Ended while it began: it is begun with the configuration that is there.
+TEST_F(RunTest, ResumedBeforeItsFirstCheckpointItBegins) {
+  train("whole", 8);
+  for (const bool log : {true, false}) {
+    const std::string name = log ? "log" : "none";
+    train(name, 8, false, 1);
+    const RunPaths paths{scratch_ / name};
+    for (const fs::path& path : {paths.checkpoint(), paths.best(), paths.timing(), paths.log()}) fs::remove(path);
+    if (log) write_file_atomically(paths.log(), "");
+    EXPECT_TRUE(train(name, 8, true).finished);
+    ASSERT_EQ(notes_.size(), 1U);
+    EXPECT_THAT(notes_[0], ::testing::HasSubstr("before its first checkpoint"));
+    expect_same_run("whole", name);
+  }
+}
+
+TEST_F(RunTest, WithALogAndNoCheckpointNothingIsTouched) {
   train("run", 8, false, 5);
-  write_file_atomically(RunPaths{scratch_ / "run"}.log(), "");
+  const RunPaths paths{scratch_ / "run"};
+  fs::remove(paths.checkpoint());
+  const std::string log = read_file(paths.log());
   EXPECT_THROW(train("run", 8, true), UserError);
+  EXPECT_THROW(train("run", 8), UserError);
+  EXPECT_EQ(read_file(paths.log()), log);
 }
 
 TEST_F(RunTest, WarmStartTakesTheBestPolicy) {
@@ -189,6 +250,29 @@ TEST(Feasible, NeedsEveryCostWithinItsLimit) {
   EXPECT_FALSE(is_feasible(report));
   report.costs[0] = kNan;
   EXPECT_FALSE(is_feasible(report));
+}
+
+// As when the user's simulator fails: the iterations before it are kept, and a run that goes on is the same run.
+TEST_F(RunTest, KeepsWhatWasDoneWhenMemoryRunsOut) {
+  train("whole", 8);
+  auto algorithm = std::make_unique<FakeAlgorithm>(kScript);
+  algorithm->after_iteration = [](int iteration) {
+    if (iteration == 5) throw std::bad_alloc();
+  };
+  RunParts parts = make_parts("short", 8, FolderMode::kNew);
+  parts.algorithm = std::move(algorithm);
+  {
+    cgpo::Run run = cgpo::Run::start(std::move(parts));
+    try {
+      run.train();
+      FAIL();
+    } catch (const IterationFailed& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("not enough memory"));
+    }
+  }
+  EXPECT_EQ(read_tensors(RunPaths{scratch_ / "short"}.checkpoint()).integer("iteration"), 5);
+  train("short", 8, /*resume=*/true);
+  expect_same_run("whole", "short");
 }
 
 }  // namespace

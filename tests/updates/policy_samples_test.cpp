@@ -68,7 +68,7 @@ PolicySamples::Surrogates by_definition(const Samples& s, const AlignedVector<fl
       for (int lane = 0; lane < block.lanes(); ++lane) {
         if (!counts(block, false, t, lane)) continue;  // the third signal always counts
         count += 1.0;
-        const int column = block.column(t) + lane;
+        const std::ptrdiff_t column = block.column(t) + lane;
         const auto means = [&](const AlignedVector<float>& theta) {
           RowStore<float> units(s.policy.unit_count(), 1);
           s.policy.mlp().forward(std::span<const float>(theta).first(at(s.policy.mlp().parameter_count())),

@@ -147,6 +147,7 @@ TEST_F(ReplayTest, PoliciesByIterationEachOnce) {
   const auto keep = [&](const std::filesystem::path& path, int iteration) {
     Tensors tensors = tensors_;
     tensors.metadata["iteration"] = std::to_string(iteration);
+    tensors.put("iteration", std::int64_t{iteration});
     std::filesystem::create_directories(path.parent_path());
     write_tensors(path, tensors);
   };

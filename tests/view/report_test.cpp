@@ -6,6 +6,7 @@
 
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/numbers.hpp"
+#include "cgpo/base/program_name.hpp"
 #include "cgpo/judge/curves.hpp"
 #include "cgpo/page/page.hpp"
 #include "cgpo/tasks/registry.hpp"
@@ -136,6 +137,50 @@ TEST(Page, TaskWithAnOddName) {
   EXPECT_EQ(data_in(page).at("task"), name);
   EXPECT_EQ(data_in(page).at("runs").at(0).at("folder"), name);
   EXPECT_EQ(page.find("<b>"), std::string::npos);
+}
+
+// What an option that is secret was set to: in the configuration, in labels, in the command and in the sentence about
+// what went wrong.
+TEST(Page, SecretsAreOnNoPage) {
+  TaskEntry guarded = find_task("function");
+  guarded.name = "guarded";
+  guarded.options.push_back({.name = "key", .standard = std::string(), .help = "a text", .secret = true});
+  guarded.options.push_back({.name = "note", .standard = std::string(), .help = "a text"});
+  task_registry().push_back(guarded);
+  const auto run_of = [](const std::string& key) {
+    ConfigurationRequest request;
+    request.task = "guarded";
+    request.sets = {parse_assignment("task.key=" + key), parse_assignment("task.note=xylophone")};
+    ReportedRun run;
+    run.configuration = resolve_configuration(request);
+    run.configuration.init = "timbuktu/from";
+    run.paths.folder = "zanzibar/" + key;
+    return run;
+  };
+  const char* const words[] = {
+      "my_tasks", "report", "my quagga", "--set", "task.key = sesame1", "--set=task.key=sesame2"};
+  set_command_words(6, words);
+  ThreadPool pool(1);
+  const PageOptions evaluated{.episodes = 4, .replays = 1};
+  const Json data = page_data({run_of("sesame1"), run_of("sesame2")}, evaluated, pool);
+  ReportedRun only = run_of("sesame3");
+  only.paths.folder = "zanzibar/run/";
+  const Json live = page_data({only}, {.episodes = 0, .replays = 0, .live = true}, pool);
+  set_command_words(0, nullptr);
+  task_registry().pop_back();
+
+  Json rest = data;
+  for (Json& run : rest.at("runs")) run.erase("folder");  // which this test has named after it
+  EXPECT_EQ(rest.dump().find("sesame"), std::string::npos) << rest.dump();
+  EXPECT_THAT(rest.at("runs").at(0).at("evaluation").at("problem").get<std::string>(), HasSubstr("zanzibar/…"));
+  EXPECT_EQ(data.at("command"), "cgpo report 'my quagga' --set 'task.key=…' '--set=task.key=…'");
+  EXPECT_THAT(data.dump(), HasSubstr("task.key"));
+  EXPECT_THAT(data.dump(), HasSubstr("xylophone"));
+
+  for (const char* const word : {"sesame", "quagga", "zanzibar", "timbuktu", "xylophone"}) {
+    EXPECT_EQ(live.dump().find(word), std::string::npos) << word;
+  }
+  EXPECT_EQ(live.at("runs").at(0).at("folder"), "run");
 }
 
 TEST(Page, NamesNeedNotBeUtf8) {

@@ -67,8 +67,8 @@ TEST(GatherTransitions, TellsWhatCountsAndWhatHasStopped) {
   ASSERT_LT(block.length[1], 12);
   for (int t = 0; t < 12; ++t) {  // environment 1 is the first that is learned from
     const float* const row = found.training.data() + static_cast<std::size_t>(t) * kWidth;
-    const int now = block.column(t) + 1;
-    const int next = block.column(t + 1) + 1;
+    const std::ptrdiff_t now = block.column(t) + 1;
+    const std::ptrdiff_t next = block.column(t + 1) + 1;
     for (int i = 0; i < 3; ++i) {
       EXPECT_EQ(row[i], block.observations.view().row(i)[now]);
       EXPECT_EQ(row[5 + i], block.observations.view().row(i)[next] - block.observations.view().row(i)[now]);

@@ -45,8 +45,8 @@ Pair mix(const mjModel& source, int a, int b) {
   Pair pair{.first = a, .second = b};
   const int priority_a = source.geom_priority[a];
   const int priority_b = source.geom_priority[b];
-  const double friction_a = source.geom_friction[3 * a];
-  const double friction_b = source.geom_friction[3 * b];
+  const double friction_a = source.geom_friction[std::ptrdiff_t{3} * a];
+  const double friction_b = source.geom_friction[std::ptrdiff_t{3} * b];
   if (priority_a == priority_b) {
     pair.friction = std::max(friction_a, friction_b);
     pair.dimensions = std::max(source.geom_condim[a], source.geom_condim[b]);
@@ -67,7 +67,7 @@ std::vector<Pair> colliding_pairs(const mjModel& source) {
       const int a = source.pair_geom1[i];
       const int b = source.pair_geom2[i];
       named.insert({std::min(a, b), std::max(a, b)});
-      const mjtNum* const friction = source.pair_friction + 5 * i;
+      const mjtNum* const friction = source.pair_friction + std::ptrdiff_t{5} * i;
       pairs.push_back({a, b, friction[0], source.pair_margin[i] - source.pair_gap[i], source.pair_dim[i],
                        source.pair_dim[i] == 1 || friction[0] == friction[1]});
     }
@@ -96,7 +96,7 @@ void add_points(const mjModel& source, const Pair& pair, int plane, int geom, Mo
   point.name = element_name(source, mjOBJ_GEOM, geom);
   point.geom = geom;
   point.body = source.geom_bodyid[geom];
-  point.radius = source.geom_size[3 * geom];
+  point.radius = source.geom_size[std::ptrdiff_t{3} * geom];
   point.plane = plane;
   point.normal = plane_pose.rotation.column(2);
   for (double& x : point.normal.at) x = std::abs(x) < 1e-14 ? 0.0 : x;

@@ -20,12 +20,12 @@ void read_bodies(const mjModel& source, Model& model) {
   for (int i = 0; i < source.nbody; ++i) {
     model.bodies.push_back({.name = plain_name(source, mjOBJ_BODY, i),
                             .parent = i == 0 ? -1 : source.body_parentid[i],
-                            .position = read_vec3(source.body_pos + 3 * i),
-                            .orientation = read_quat(source.body_quat + 4 * i),
+                            .position = read_vec3(source.body_pos + std::ptrdiff_t{3} * i),
+                            .orientation = read_quat(source.body_quat + std::ptrdiff_t{4} * i),
                             .mass = source.body_mass[i],
-                            .inertial_position = read_vec3(source.body_ipos + 3 * i),
-                            .inertial_orientation = read_quat(source.body_iquat + 4 * i),
-                            .inertia = read_vec3(source.body_inertia + 3 * i),
+                            .inertial_position = read_vec3(source.body_ipos + std::ptrdiff_t{3} * i),
+                            .inertial_orientation = read_quat(source.body_iquat + std::ptrdiff_t{4} * i),
+                            .inertia = read_vec3(source.body_inertia + std::ptrdiff_t{3} * i),
                             .link = -1,
                             .in_link = {}});
   }
@@ -40,17 +40,17 @@ void read_joints(const mjModel& source, Model& model) {
     joint.name = plain_name(source, mjOBJ_JOINT, i);
     joint.type = static_cast<JointType>(source.jnt_type[i]);
     joint.body = source.jnt_bodyid[i];
-    joint.position = read_vec3(source.jnt_pos + 3 * i);
+    joint.position = read_vec3(source.jnt_pos + std::ptrdiff_t{3} * i);
     joint.q = source.jnt_qposadr[i];
     joint.v = v;
     joint.armature = source.dof_armature[v];
     joint.damping = passive ? source.dof_damping[v] : 0.0;
     joint.stiffness = passive ? source.jnt_stiffness[i] : 0.0;
     if (joint.type == JointType::kSlide || joint.type == JointType::kHinge) {
-      joint.axis = read_vec3(source.jnt_axis + 3 * i);
+      joint.axis = read_vec3(source.jnt_axis + std::ptrdiff_t{3} * i);
       joint.reference = source.qpos0[joint.q];
       joint.limited = limits && source.jnt_limited[i] != 0;
-      joint.lower = source.jnt_range[2 * i] + source.jnt_margin[i];
+      joint.lower = source.jnt_range[std::ptrdiff_t{2} * i] + source.jnt_margin[i];
       joint.upper = source.jnt_range[2 * i + 1] - source.jnt_margin[i];
       joint.inertia = 1.0 / std::max(source.dof_invweight0[v], 1e-12);
     } else {  // MuJoCo ignores the anchor of a free joint, and writes its pose where the body stands
@@ -69,19 +69,19 @@ void read_actuators(const mjModel& source, Model& model) {
     Actuator actuator;
     actuator.name = plain_name(source, mjOBJ_ACTUATOR, i);
     actuator.control_limited = source.actuator_ctrllimited[i] != 0 && !disabled(source, mjDSBL_CLAMPCTRL);
-    actuator.control_lower = source.actuator_ctrlrange[2 * i];
+    actuator.control_lower = source.actuator_ctrlrange[std::ptrdiff_t{2} * i];
     actuator.control_upper = source.actuator_ctrlrange[2 * i + 1];
     actuator.force_limited = source.actuator_forcelimited[i] != 0;
-    actuator.force_lower = source.actuator_forcerange[2 * i];
+    actuator.force_lower = source.actuator_forcerange[std::ptrdiff_t{2} * i];
     actuator.force_upper = source.actuator_forcerange[2 * i + 1];
     if (is_supported_actuator(source, i)) {
-      actuator.joint = source.actuator_trnid[2 * i];
+      actuator.joint = source.actuator_trnid[std::ptrdiff_t{2} * i];
       if (!disabled(source, mjDSBL_ACTUATION)) {
-        std::copy_n(source.actuator_gear + 6 * i, 6, actuator.gear.begin());
+        std::copy_n(source.actuator_gear + std::ptrdiff_t{6} * i, 6, actuator.gear.begin());
         const int gains = source.actuator_gaintype[i] == mjGAIN_AFFINE ? 3 : 1;
-        std::copy_n(source.actuator_gainprm + mjNGAIN * i, gains, actuator.gain.begin());
+        std::copy_n(source.actuator_gainprm + std::ptrdiff_t{mjNGAIN} * i, gains, actuator.gain.begin());
         if (source.actuator_biastype[i] == mjBIAS_AFFINE) {
-          std::copy_n(source.actuator_biasprm + mjNBIAS * i, 3, actuator.bias.begin());
+          std::copy_n(source.actuator_biasprm + std::ptrdiff_t{mjNBIAS} * i, 3, actuator.bias.begin());
         }
       }
     }
@@ -92,13 +92,14 @@ void read_actuators(const mjModel& source, Model& model) {
 void read_geoms(const mjModel& source, Model& model) {
   for (int i = 0; i < source.ngeom; ++i) {
     const int material = source.geom_matid[i];
-    const float* rgba = material >= 0 ? source.mat_rgba + 4 * material : source.geom_rgba + 4 * i;
+    const float* rgba =
+        material >= 0 ? source.mat_rgba + std::ptrdiff_t{4} * material : source.geom_rgba + std::ptrdiff_t{4} * i;
     Geom geom{.name = plain_name(source, mjOBJ_GEOM, i),
               .type = static_cast<GeomType>(source.geom_type[i]),
               .body = source.geom_bodyid[i],
-              .size = read_vec3(source.geom_size + 3 * i),
-              .position = read_vec3(source.geom_pos + 3 * i),
-              .orientation = read_quat(source.geom_quat + 4 * i),
+              .size = read_vec3(source.geom_size + std::ptrdiff_t{3} * i),
+              .position = read_vec3(source.geom_pos + std::ptrdiff_t{3} * i),
+              .orientation = read_quat(source.geom_quat + std::ptrdiff_t{4} * i),
               .rgba = {}};
     std::copy_n(rgba, 4, geom.rgba.begin());
     model.geoms.push_back(geom);

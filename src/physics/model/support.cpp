@@ -9,7 +9,7 @@ namespace cgpo {
 bool is_supported_actuator(const mjModel& source, int id) {
   const int transmission = source.actuator_trntype[id];
   if (transmission != mjTRN_JOINT && transmission != mjTRN_JOINTINPARENT) return false;
-  const int joint_type = source.jnt_type[source.actuator_trnid[2 * id]];
+  const int joint_type = source.jnt_type[source.actuator_trnid[std::ptrdiff_t{2} * id]];
   const bool scalar = joint_type == mjJNT_SLIDE || joint_type == mjJNT_HINGE;
   if (transmission == mjTRN_JOINTINPARENT && !scalar) return false;
   const int gain = source.actuator_gaintype[id];
@@ -68,7 +68,7 @@ void list_unsupported(const mjModel& source, Model& model) {
   }
   if (source.opt.density > 0.0 || source.opt.viscosity > 0.0) {
     for (int i = 0; i < source.ngeom; ++i) {
-      if (source.geom_fluid[mjNFLUID * i] > 0.0) list(mjOBJ_GEOM, i, "fluidshape 'ellipsoid'");
+      if (source.geom_fluid[std::ptrdiff_t{mjNFLUID} * i] > 0.0) list(mjOBJ_GEOM, i, "fluidshape 'ellipsoid'");
     }
   }
   if ((source.opt.enableflags & mjENBL_OVERRIDE) != 0) {
@@ -87,9 +87,10 @@ void leave_out_unsupported(mjModel& model) {
     if (is_supported_actuator(model, i)) continue;
     model.actuator_gaintype[i] = mjGAIN_FIXED;
     model.actuator_biastype[i] = mjBIAS_NONE;
-    std::fill_n(model.actuator_gainprm + mjNGAIN * i, mjNGAIN, 0.0);
+    std::fill_n(model.actuator_gainprm + std::ptrdiff_t{mjNGAIN} * i, mjNGAIN, 0.0);
   }
-  for (int i = 0; i < model.ngeom; ++i) model.geom_fluid[mjNFLUID * i] = 0.0;  // the body is a box to the fluid again
+  for (int i = 0; i < model.ngeom; ++i)
+    model.geom_fluid[std::ptrdiff_t{mjNFLUID} * i] = 0.0;  // the body is a box to the fluid again
 }
 
 }  // namespace cgpo

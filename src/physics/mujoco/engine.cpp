@@ -60,7 +60,7 @@ bool MujocoEngine::step(std::span<const double> control, int substeps) {
 
 auto MujocoEngine::transition_derivatives() -> const Derivatives& {
   constexpr double kWidth = 1e-6;  // MuJoCo's own choice
-  const auto order = static_cast<std::size_t>(2 * nv());
+  const std::size_t order = 2 * static_cast<std::size_t>(nv());
   Derivatives& result = parts_->derivatives;
   result.state.resize(order * order);
   result.control.resize(order * static_cast<std::size_t>(nu()));
@@ -121,7 +121,7 @@ std::vector<ContactForce> MujocoEngine::contact_forces() const {
 }
 
 Vec3<double> MujocoEngine::body_position(int body) const {
-  const mjtNum* const p = parts_->data->xpos + 3 * body;
+  const mjtNum* const p = parts_->data->xpos + std::ptrdiff_t{3} * body;
   return vec3(p[0], p[1], p[2]);
 }
 
@@ -150,9 +150,12 @@ RandomState random_state(const Model& model, std::uint64_t seed, std::uint32_t i
 
 namespace {
 
+// Below this share of what moving such a body takes, a force or an acceleration is zero up to rounding.
+constexpr double kNothing = 1e-6;
+
 struct RelativeError {
   double difference = 0.0;
-  double largest = 1e-300;
+  double largest = 0.0;
 
   void add(double ours, double theirs) {
     const double distance = std::abs(ours - theirs);
@@ -162,13 +165,19 @@ struct RelativeError {
   void add(std::span<const double> ours, std::span<const double> theirs) {
     for (std::size_t i = 0; i < ours.size(); ++i) add(ours[i], theirs[i]);
   }
-  double value() const { return difference == 0.0 ? 0.0 : difference / largest; }
+  // natural: the size that such numbers have in this model.
+  double value(double natural) const {
+    return difference == 0.0 ? 0.0 : difference / std::max(largest, kNothing * natural);
+  }
 };
 
 }  // namespace
 
 ModelComparison compare_with_mujoco(const Model& model, MujocoEngine& engine, int states, std::uint64_t seed) {
   RelativeError mass_matrix, bias, passive, acceleration;
+  double natural =
+      std::hypot(model.gravity[0], model.gravity[1],
+                 model.gravity[2]);  // acceleration: that of the fall, or of going round at the states' speeds
   for (int index = 0; index < states; ++index) {
     const RandomState state = random_state(model, seed, static_cast<std::uint32_t>(index));
     engine.set_state(state.q, state.v);
@@ -182,8 +191,10 @@ ModelComparison compare_with_mujoco(const Model& model, MujocoEngine& engine, in
     bias.add(ours.bias, engine.bias());
     passive.add(ours.passive, engine.passive());
     acceleration.add(ours.acceleration, engine.smooth_acceleration());
+    for (const double speed : state.v) natural = std::max(natural, speed * speed);
   }
-  return {mass_matrix.value(), bias.value(), passive.value(), acceleration.value()};
+  const double force = mass_matrix.largest * natural;
+  return {mass_matrix.value(0.0), bias.value(force), passive.value(force), acceleration.value(natural)};
 }
 
 ModelComparison compare_with_mujoco(const std::string& path, int states, std::uint64_t seed) {

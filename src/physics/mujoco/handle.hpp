@@ -20,7 +20,8 @@ MujocoModel compile_file(const std::string& path);
 MujocoModel compile_text(const std::string& xml, const std::string& name);
 
 // Numbers that are not finite, a time step that is not positive, a negative armature: UserError, naming the element.
-// The compiler takes a NaN in some attributes for "not given", so those are looked for in the text.
+// The compiler takes a NaN in some attributes for "not given", so those are looked for in the text of the file and of
+// those that it includes.
 void check_written_numbers(const std::string& xml, const std::string& file);
 void check_compiled_numbers(const mjModel& model, const std::string& file);
 

@@ -9,12 +9,14 @@ TaskEntry external_entry() {
   return {.name = "external",
           .options = {{.name = "command",
                        .standard = std::string(),
-                       .help = "what starts your simulator (docs/guide/your-own-simulator.md), as the shell takes it"},
+                       .help = "what starts your simulator (docs/guide/your-own-simulator.md), as the shell takes it",
+                       .executes = true},
                       {.name = "timeout",
                        .standard = 60.0,
                        .help = "seconds to wait for an answer of it",
                        .low = 0.001,
-                       .high = 1e6}},
+                       .high = 1e6,
+                       .may_change = true}},
           .make = [](const TaskOptions& options) -> std::shared_ptr<const Task> {
             const std::string& command = options.text("command");
             if (command.empty()) {

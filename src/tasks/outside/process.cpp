@@ -10,6 +10,7 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/json.hpp"
+#include "cgpo/base/text.hpp"
 
 namespace cgpo {
 namespace {
@@ -44,6 +45,9 @@ CostSpec read_cost(const Json& cost) {
   CostSpec result;
   result.name = optional_field<std::string>(cost, "name", "");
   if (result.name.empty()) throw UserError("a cost has no 'name'");
+  if (printable(result.name) != result.name) {
+    throw UserError("the name of a cost, '{}', must be plain text", printable(result.name));
+  }
   const auto limit = cost.find("limit");
   if (limit == cost.end()) throw UserError("cost '{}' has no 'limit' (null: none)", result.name);
   if (!limit->is_number() && !limit->is_null()) {
@@ -157,6 +161,11 @@ void OutsideProcess::read_header(const std::string& line) {
 void OutsideProcess::exchange(std::uint32_t kind, int first, int count, const std::vector<char>& payload,
                               std::size_t expected, const char* what) {
   if (!failure_.empty()) fail(failure_);
+  // Messages say their sizes in 32 bits.
+  if (std::max(payload.size(), expected * sizeof(float)) > std::numeric_limits<std::uint32_t>::max()) {
+    throw UserError("task {}: a message for {} environments is longer than 4 GiB: lower kernel.block", spec_.name,
+                    count);
+  }
   const std::uint32_t request[4] = {kind, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(count),
                                     static_cast<std::uint32_t>(payload.size())};
   std::vector<char> frame(sizeof(request) + payload.size());
@@ -203,7 +212,7 @@ void OutsideProcess::step(int first, int count, std::span<const double> actions,
   const std::size_t each = results.size() / static_cast<std::size_t>(count);
   const auto observed = static_cast<std::size_t>(spec_.observations);
   for (int i = 0; i < count; ++i) {
-    char& ended = ended_[static_cast<std::size_t>(first + i)];
+    char& ended = ended_[static_cast<std::size_t>(first) + static_cast<std::size_t>(i)];
     for (std::size_t j = 0; j < each; ++j) {
       const std::size_t at = static_cast<std::size_t>(i) * each + j;
       const bool matters = ended == 0 || goes_on_;

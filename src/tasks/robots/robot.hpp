@@ -92,7 +92,7 @@ struct RobotState {
       : model(&model_in),
         q(state.first(static_cast<std::size_t>(model_in.nq))),
         v(state.subspan(static_cast<std::size_t>(model_in.nq), static_cast<std::size_t>(model_in.nv))),
-        extra(state.subspan(static_cast<std::size_t>(model_in.nq + model_in.nv))) {}
+        extra(state.subspan(q.size() + v.size())) {}
 
   // Of a point given in a body's frame, in the world's axes.
   Vec3<S> position(int body, const Vec3<double>& local = {}) const {

@@ -2,6 +2,11 @@
 #include "cgpo/tasks/simulators/simulator.hpp"
 
 namespace cgpo {
+namespace {
+
+std::size_t values_of(int lanes, int each) { return static_cast<std::size_t>(lanes) * static_cast<std::size_t>(each); }
+
+}  // namespace
 
 template <class Real>
 OutsideEnvironmentSimulator<Real>::OutsideEnvironmentSimulator(const TaskSpec& spec, std::vector<int> costs,
@@ -18,12 +23,12 @@ void OutsideEnvironmentSimulator<Real>::start(const EpisodeStarts& starts, Rows<
                         starts.first_stream + static_cast<std::uint32_t>(starts.environment + lane));
     seeds.push_back(random.bits64());
   }
-  scratch.start.resize(static_cast<std::size_t>(lanes * spec.observations));
+  scratch.start.resize(values_of(lanes, spec.observations));
   environments_->reset(starts.environment, seeds, scratch.start);
   for (int lane = 0; lane < lanes; ++lane) {
     const std::span<const double> own =
         std::span<const double>(scratch.start)
-            .subspan(static_cast<std::size_t>(lane * spec.observations), static_cast<std::size_t>(spec.observations));
+            .subspan(values_of(lane, spec.observations), static_cast<std::size_t>(spec.observations));
     check_start(spec, own);
     for (int i = 0; i < spec.observations; ++i)
       state.row(i)[lane] = static_cast<Real>(own[static_cast<std::size_t>(i)]);
@@ -36,13 +41,13 @@ void OutsideEnvironmentSimulator<Real>::step(const StepBatch<Real>& batch, int l
   const TaskSpec& spec = this->spec();
   const int wide = spec.observations + static_cast<int>(spec.costs.size()) + 2;
   // Both in one piece of memory: actions, then results.
-  scratch.start.resize(static_cast<std::size_t>(lanes * (spec.actions + wide)));
-  const std::span<double> actions =
-      std::span<double>(scratch.start).first(static_cast<std::size_t>(lanes * spec.actions));
+  scratch.start.resize(values_of(lanes, spec.actions + wide));
+  const std::span<double> actions = std::span<double>(scratch.start).first(values_of(lanes, spec.actions));
   const std::span<double> results = std::span<double>(scratch.start).subspan(actions.size());
   for (int lane = 0; lane < lanes; ++lane) {
     for (int i = 0; i < spec.actions; ++i)
-      actions[static_cast<std::size_t>(lane * spec.actions + i)] = static_cast<double>(batch.action.row(i)[lane]);
+      actions[values_of(lane, spec.actions) + static_cast<std::size_t>(i)] =
+          static_cast<double>(batch.action.row(i)[lane]);
   }
   environments_->step(batch.environment, lanes, actions, results);
   for (int lane = 0; lane < lanes; ++lane) {

@@ -116,8 +116,8 @@ class Simulator {
   virtual bool differentiable() const { return false; }
   virtual int inner_rows() const { return 0; }
   // Arithmetic operations of a lane, as far as kernels do them.
-  virtual int step_operations() const = 0;
-  virtual int pull_back_operations() const { return 0; }
+  virtual std::int64_t step_operations() const = 0;
+  virtual std::int64_t pull_back_operations() const { return 0; }
   // Only if differentiable().
   virtual void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const;
   // With O = ∂observation/∂state: from [observations] to Oᵀ adjoint [states], and from [states] to O tangent.
@@ -161,8 +161,8 @@ class KernelSimulator final : public Simulator<Real> {
 
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   bool differentiable() const override { return this->spec().differentiable; }
-  int step_operations() const override { return step_->operations(); }
-  int pull_back_operations() const override { return adjoint_ ? adjoint_->operations() : 0; }
+  std::int64_t step_operations() const override { return step_->operations(); }
+  std::int64_t pull_back_operations() const override { return adjoint_ ? adjoint_->operations() : 0; }
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
 
  private:
@@ -180,8 +180,8 @@ class SubstepSimulator final : public Simulator<Real> {
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   bool differentiable() const override { return this->spec().differentiable; }
   int inner_rows() const override;
-  int step_operations() const override;
-  int pull_back_operations() const override;
+  std::int64_t step_operations() const override;
+  std::int64_t pull_back_operations() const override;
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
 
  private:
@@ -203,7 +203,7 @@ class OutsideStepSimulator final : public Simulator<Real> {
   OutsideStepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
 
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
-  int step_operations() const override { return outcome_->operations(); }
+  std::int64_t step_operations() const override { return outcome_->operations(); }
 
  private:
   struct Worker {
@@ -229,7 +229,7 @@ class OutsideEnvironmentSimulator final : public Simulator<Real> {
 
   void start(const EpisodeStarts& starts, Rows<Real> state, int lanes, SimulatorScratch<Real>& scratch) const override;
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
-  int step_operations() const override { return 0; }
+  std::int64_t step_operations() const override { return 0; }
 
  private:
   std::shared_ptr<OutsideEnvironments> environments_;

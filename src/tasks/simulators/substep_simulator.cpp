@@ -19,14 +19,14 @@ int SubstepSimulator<Real>::inner_rows() const {
 }
 
 template <class Real>
-int SubstepSimulator<Real>::step_operations() const {
-  return this->spec().substeps * substep_->operations() + outcome_->operations();
+std::int64_t SubstepSimulator<Real>::step_operations() const {
+  return std::int64_t{this->spec().substeps} * substep_->operations() + outcome_->operations();
 }
 
 template <class Real>
-int SubstepSimulator<Real>::pull_back_operations() const {
+std::int64_t SubstepSimulator<Real>::pull_back_operations() const {
   if (substep_adjoint_ == nullptr) return 0;
-  return this->spec().substeps * substep_adjoint_->operations() + outcome_adjoint_->operations();
+  return std::int64_t{this->spec().substeps} * substep_adjoint_->operations() + outcome_adjoint_->operations();
 }
 
 template <class Real>

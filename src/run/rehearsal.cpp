@@ -1,0 +1,53 @@
+#include "cgpo/run/rehearsal.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "cgpo/algorithms/registry.hpp"
+
+namespace cgpo {
+namespace {
+
+constexpr int kMostTries = 5;        // iterations
+constexpr double kEnoughTime = 1.0;  // seconds after which no further one is begun
+
+// The first is not counted if another follows: memory is touched for the first time there, and a model that knows
+// nothing yet is fitted longer.
+double time_iterations(Algorithm& algorithm) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  const auto since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  algorithm.iterate();
+  const double first = since(begin);
+  const Clock::time_point second = Clock::now();
+  int count = 0;
+  while (count < kMostTries && since(begin) < kEnoughTime) {
+    algorithm.iterate();
+    ++count;
+  }
+  return count > 0 ? since(second) / count : first;
+}
+
+}  // namespace
+
+Rehearsal rehearse(Configuration configuration, const RunOptions& options) {
+  Rehearsal result;
+  configuration.made = task_of(configuration);
+  result.folder = options.folder.empty() ? default_folder(configuration) : options.folder;
+  result.iterations = configuration.settings.iterations;
+  result.memory = memory_of_training(configuration.algorithm, *configuration.made, configuration.settings);
+  result.available = memory_limit();
+  check_memory(result.memory, "this run", result.available);
+  RunFolder::check_usable(result.folder, options.mode);
+  const TaskSpec& spec = configuration.made->spec();
+  if (!spec.unsupported.empty() && !options.allow_unsupported) throw UnsupportedElements(spec.name, spec.unsupported);
+  ThreadPool pool(options.threads);
+  const auto algorithm = find_algorithm(configuration.algorithm).make(context_of(configuration, pool));
+  if (!configuration.init.empty()) start_from(*algorithm, configuration);
+  result.seconds_per_iteration = time_iterations(*algorithm);
+  return result;
+}
+
+}  // namespace cgpo
