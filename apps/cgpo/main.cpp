@@ -4,6 +4,7 @@
 #include <new>
 #include <unistd.h>
 
+#include "cgpo/base/memory_limit.hpp"
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/cli/command_line.hpp"
 
@@ -16,7 +17,9 @@ namespace {
     if (const std::exception_ptr cause = std::current_exception()) std::rethrow_exception(cause);
   } catch (const std::bad_alloc&) {
     std::fputs(cgpo::program_name().c_str(), stderr);
-    std::fputs(": there is not enough memory\n", stderr);
+    std::fputs(": ", stderr);
+    std::fputs(cgpo::kOutOfMemory, stderr);
+    std::fputs("\n", stderr);
     ::_exit(2);
   } catch (...) {  // a fault of the program: as if this function were not here
   }
