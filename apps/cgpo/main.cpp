@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -30,5 +31,6 @@ namespace {
 
 int main(int argc, char** argv) {
   std::set_terminate(end_at_once);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the size of files is an error of a write, which gets its sentence
   return cgpo::run_command_line(argc, argv);
 }

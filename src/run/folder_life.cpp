@@ -15,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(fs::symlink_status(path, ignored));
-}
-
 bool is_empty_file(const fs::path& path) {
   std::error_code error;
   return !is_there(path) || (fs::file_size(path, error) == 0 && !error);
@@ -144,6 +139,13 @@ std::vector<int> find_numbered(const fs::path& folder, int digits) {
   }
   std::sort(found.begin(), found.end());
   return found;
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (!fs::status_known(status)) throw UserError("cannot look at '{}': {}", path.string(), error.message());
+  return fs::exists(status);
 }
 
 FolderState look_at(const RunPaths& run) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cgpo/base/file.hpp"
+#include "cgpo/run/folder_life.hpp"
 #include "cgpo/updates/report.hpp"
 
 namespace cgpo {
@@ -51,8 +52,7 @@ void load_into(Algorithm& algorithm, const Tensors& tensors, const std::filesyst
 
 void start_from(Algorithm& algorithm, const Configuration& configuration) {
   const RunPaths run = find_run(configuration.init);
-  std::error_code ignored;
-  const std::filesystem::path path = std::filesystem::exists(run.best(), ignored) ? run.best() : run.checkpoint();
+  const std::filesystem::path path = is_there(run.best()) ? run.best() : run.checkpoint();
   const Tensors tensors = read_checkpoint(path, configuration, /*own=*/false);
   try {
     algorithm.warm_start(tensors);
@@ -83,7 +83,7 @@ Run Run::resume(RunParts parts) {
   Run run(std::move(parts));
   run.notes_ = run.parts_.folder->notes();
   const RunPaths& paths = run.paths_;
-  if (std::error_code ignored; !std::filesystem::exists(paths.checkpoint(), ignored)) {
+  if (!is_there(paths.checkpoint())) {
     throw UserError("'{}' has lost its checkpoint, and a run cannot go on without; --force starts anew",
                     paths.folder.string());
   }
@@ -121,7 +121,7 @@ void Run::look_at_lines() {
 }
 
 void Run::look_at_best() {
-  if (std::error_code ignored; !std::filesystem::exists(paths_.best(), ignored)) return;
+  if (!is_there(paths_.best())) return;
   try {
     const Tensors best = read_checkpoint(paths_.best(), configuration());
     const auto found = best.metadata.find("return");

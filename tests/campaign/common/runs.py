@@ -145,6 +145,9 @@ def bits(run):
     found = {}
     for path in sorted(run.rglob("*")):
         name = str(path.relative_to(run))
+        # A page may have several writers, so none of them knows whether a temporary file is still another's.
+        if re.fullmatch(r"\.report\.html\..*\.tmp", path.name):
+            continue
         # Of a comparison its runs; its tables say how long they took.
         if path.is_dir() or path.name == ".lock" or path.suffix == ".out" or name.startswith(("curve", "table.")):
             continue

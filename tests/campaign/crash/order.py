@@ -14,6 +14,8 @@ def find_faults(calls, folder):
     unsynced = set()  # files with content that is not on the disk
     unnamed = {}  # folder: a name in it that is not
     written = set()
+    folders = {resolve(os.path.join("run", name), folder) for name in ("data", "snapshots")}  # there or not
+    folders |= {os.path.dirname(resolve(path, folder)) for line in calls for path in line.split(" ")[1:]}
     faults = []
     for line in calls:
         name, *paths = line.split(" ")  # paths in the harness have no spaces
@@ -34,8 +36,8 @@ def find_faults(calls, folder):
             unnamed[os.path.dirname(after)] = after
         elif name.startswith("mkdir"):
             unnamed[os.path.dirname(paths[0])] = paths[0]
-        elif name.startswith(("unlink", "rmdir")) and paths[0] not in written:
-            # What is thrown away was there before; what replaces it must be there for good.
+        elif name.startswith("unlink") and paths[0] not in written and paths[0] not in folders:
+            # What is thrown away was there before; what replaces it must be there for good. A folder is empty by then.
             for waiting in unnamed.values():
                 faults.append(f"{os.path.relpath(paths[0], folder)} is removed before the name of "
                               f"{os.path.relpath(waiting, folder)} is synced")
