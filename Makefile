@@ -75,3 +75,20 @@ lint: setup-test build-lint/build.ninja
 
 clean:
 	@rm -rf build build-*/
+
+# Longer than a test may take (docs/reliability.md): the program killed at every file-system call and at 1000 random moments,
+# each of its calls failing in turn, and hours of training, kills and resumes.
+.PHONY: crash faults soak
+HOURS ?= 1
+SIMULATOR = --simulator "python3 $(CURDIR)/examples/external/gymnasium_task.py puck"
+SUPERVISED = --program build/bin/cgpo --supervisor build/bin/cgpo_supervisor $(SIMULATOR) --jobs $(JOBS)
+
+crash: all
+	@tests/campaign/crash/crash.py $(SUPERVISED) --calls all --moments 1000 --json build/crash.json
+
+faults: all
+	@tests/campaign/faults/faults.py $(SUPERVISED) --allocations build/bin/libcgpo_allocations.so --sample all \
+	  --json build/faults.json
+
+soak: build
+	@tests/campaign/soak/soak.py --program build/bin/cgpo $(SIMULATOR) --hours $(HOURS) --json build/soak.json

@@ -15,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(fs::symlink_status(path, ignored));
-}
-
 // What is in a folder; in none, nothing.
 std::vector<fs::path> list(const fs::path& folder) {
   std::vector<fs::path> found;
@@ -153,6 +148,13 @@ std::vector<int> find_numbered(const fs::path& folder, int digits) {
   }
   std::sort(found.begin(), found.end());
   return found;
+}
+
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (!fs::status_known(status)) throw UserError("cannot look at '{}': {}", path.string(), error.message());
+  return fs::exists(status);
 }
 
 FolderState look_at(const RunPaths& run) {

@@ -1,14 +1,18 @@
 #include "cgpo/run/run.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <fmt/ranges.h>
 #include <new>
 #include <string>
 #include <utility>
 
 #include "cgpo/base/file.hpp"
+#include "cgpo/run/folder_life.hpp"
 #include "cgpo/updates/report.hpp"
 
 namespace cgpo {
@@ -17,8 +21,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // A checkpoint that is flushed to the disk costs some 10 ms, as much as an iteration of a small task. After a sudden
-// death at most this much work is done again, with the same result.
-constexpr double kSecondsBetweenCheckpoints = 1.0;
+// death at most this much work is done again, with the same result. The environment variable CGPO_CHECKPOINT_SECONDS
+// changes it: at 0 every iteration has its checkpoint, and what a kill costs does not depend on a clock.
+double seconds_between_checkpoints() {
+  const char* const wish = std::getenv("CGPO_CHECKPOINT_SECONDS");
+  double seconds = 1.0;
+  if (wish != nullptr) std::from_chars(wish, wish + std::strlen(wish), seconds);  // what is no number changes nothing
+  return seconds;
+}
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
@@ -51,8 +61,7 @@ void load_into(Algorithm& algorithm, const Tensors& tensors, const std::filesyst
 
 void start_from(Algorithm& algorithm, const Configuration& configuration) {
   const RunPaths run = find_run(configuration.init);
-  std::error_code ignored;
-  const std::filesystem::path path = std::filesystem::exists(run.best(), ignored) ? run.best() : run.checkpoint();
+  const std::filesystem::path path = is_there(run.best()) ? run.best() : run.checkpoint();
   const Tensors tensors = read_checkpoint(path, configuration, /*own=*/false);
   try {
     algorithm.warm_start(tensors);
@@ -83,7 +92,7 @@ Run Run::resume(RunParts parts) {
   Run run(std::move(parts));
   run.notes_ = run.parts_.folder->notes();
   const RunPaths& paths = run.paths_;
-  if (std::error_code ignored; !std::filesystem::exists(paths.checkpoint(), ignored)) {
+  if (!is_there(paths.checkpoint())) {
     throw UserError("'{}' has lost its checkpoint, and a run cannot go on without; --force starts anew",
                     paths.folder.string());
   }
@@ -121,7 +130,7 @@ void Run::look_at_lines() {
 }
 
 void Run::look_at_best() {
-  if (std::error_code ignored; !std::filesystem::exists(paths_.best(), ignored)) return;
+  if (!is_there(paths_.best())) return;
   try {
     const Tensors best = read_checkpoint(paths_.best(), configuration());
     const auto found = best.metadata.find("return");
@@ -153,8 +162,9 @@ struct Run::Session {
   LineFile log;
   LineFile timing;
   Clock::time_point begin;
-  double seconds_before;                 // of the sessions before this one
-  std::int64_t steps_before;             // and their environment steps
+  double seconds_before;      // of the sessions before this one
+  std::int64_t steps_before;  // and their environment steps
+  double checkpoint_seconds = seconds_between_checkpoints();
   std::unique_ptr<std::byte[]> reserve;  // that writing a checkpoint can have when there is no memory left
   int saved;                             // after how many iterations the checkpoint was written,
   Clock::time_point written = begin;     // and when
@@ -236,7 +246,7 @@ void Run::record(IterationReport report, Session& session) {
   take_state();
   keep_snapshot();
   data_.add(iteration() - 1, parts_.algorithm->take_new_data());
-  if (is_finished() || seconds_between(session.written, Clock::now()) >= kSecondsBetweenCheckpoints) {
+  if (is_finished() || seconds_between(session.written, Clock::now()) >= session.checkpoint_seconds) {
     write_checkpoint(session);
   }
 

@@ -8,6 +8,7 @@
 
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/numbers.hpp"
+#include "cgpo/run/folder_life.hpp"
 #include "cgpo/run/report_fields.hpp"
 
 namespace cgpo {
@@ -115,10 +116,7 @@ void read_field(const ReportField& field, const Json& line, LogEntry& entry) {
       field.member);
 }
 
-std::string read_if_there(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored) ? read_file(path) : "";
-}
+std::string read_if_there(const std::filesystem::path& path) { return is_there(path) ? read_file(path) : ""; }
 
 // Whose line it is; none, if it does not say so.
 std::optional<int> iteration_of(const Json& line) {

@@ -33,8 +33,10 @@ std::string now_in_words() {
 }
 
 bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
+  std::error_code error;
+  const bool there = fs::exists(path, error);
+  if (error) throw UserError("cannot look at '{}': {}", path.string(), error.message());  // which is not: missing
+  return there;
 }
 
 std::size_t count_lines(const std::string& text) {
