@@ -13,6 +13,7 @@
 #include "cgpo/base/text.hpp"
 #include "cgpo/base/version.hpp"
 #include "cgpo/cli/commands.hpp"
+#include "cgpo/cli/say.hpp"
 #include "cgpo/config/keys.hpp"
 
 namespace cgpo {
@@ -155,10 +156,10 @@ int run_command_line(int argc, const char* const* argv) {
   try {
     return parse_command(argc, argv)();
   } catch (const UserError& error) {
-    fmt::print(stderr, "{}: {}\n", program_name(), error.what());
+    say(stderr, fmt::format("{}: {}\n", program_name(), error.what()));
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: internal error: {}\n", program_name(), error.what());
+    say(stderr, fmt::format("{}: internal error: {}\n", program_name(), error.what()));
     return 1;
   }
 }
