@@ -173,7 +173,7 @@ Run open(const TrainRequest& request) {
   RunOptions options = options_of(request);
   if (request.resume) {
     options.folder = folder_to_resume(request);
-    for (const std::string& note : mend_run(options.folder)) say(stderr, fmt::format("note: {}\n", note));
+    for (const std::string& note : mend_run(options.folder)) say(stderr, "note: {}\n", note);
     return open_run(continue_configuration(find_run(options.folder).config(), request.configuration), options);
   }
   try {

@@ -331,9 +331,13 @@ void check_continues(const Configuration& before, const Configuration& after, co
 }
 
 std::string lasting_configuration(const Configuration& configuration) {
+  std::vector<std::string> left_out = changeable_keys(configuration.task_options);
+  for (const TaskOption& option : configuration.task_options.known()) {
+    if (option.executes) left_out.push_back("task." + option.name);
+  }
   std::string text;
   for (const ConfigurationLine& line : configuration_lines(configuration)) {
-    if (may_change(line.key, configuration.task) || line.key == "task.command") continue;
+    if (std::find(left_out.begin(), left_out.end(), line.key) != left_out.end()) continue;
     text += line.key + " = " + line.value + "\n";
   }
   return text;

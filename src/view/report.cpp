@@ -121,8 +121,8 @@ std::vector<ConfigurationLine> shown_lines(const Configuration& configuration, b
 // A sentence about a simulator that failed names what started it.
 std::string without_secrets(std::string text, const Configuration& configuration) {
   for (const TaskOption& option : configuration.task_options.known()) {
-    if (!option.secret) continue;
-    const std::string value = configuration.task_options.text(option.name);
+    if (!option.executes) continue;
+    const auto& value = std::get<std::string>(configuration.task_options.values().at(option.name));
     if (value.empty()) continue;
     constexpr std::string_view kInstead = "…";
     for (std::size_t at = text.find(value); at != std::string::npos; at = text.find(value, at + kInstead.size())) {
