@@ -331,7 +331,7 @@ std::filesystem::path find_on_path(const std::string& name) {
   for (std::error_code ignored;;) {
     const std::size_t colon = rest.find(':');
     const std::string entry = colon == 0 || rest.empty() ? "." : rest.substr(0, colon);
-    const std::filesystem::path candidate = std::filesystem::absolute(entry, ignored) / name;
+    std::filesystem::path candidate = std::filesystem::absolute(entry, ignored) / name;
     if (std::filesystem::is_regular_file(candidate, ignored) && ::access(candidate.c_str(), X_OK) == 0) {
       return candidate;
     }
