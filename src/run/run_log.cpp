@@ -6,6 +6,7 @@
 #include <limits>
 #include <sstream>
 #include <unistd.h>
+#include <utility>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
@@ -31,9 +32,18 @@ void write(const std::string& name, const std::optional<double>& value, bool, Js
 double read_number(const Json& value) {
   return value.is_number() ? value.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
+template <class Integer>
+Integer read_integer(const Json& value) {
+  if (!value.is_number_integer()) throw Json::type_error::create(302, "a whole number is expected", &value);
+  const auto wide = value.get<std::int64_t>();
+  if (!std::in_range<Integer>(wide)) throw Json::out_of_range::create(406, "a number is out of range", &value);
+  return static_cast<Integer>(wide);
+}
 void read(const Json& line, const std::string& name, double& value) { value = read_number(line.at(name)); }
-void read(const Json& line, const std::string& name, int& value) { value = line.at(name).get<int>(); }
-void read(const Json& line, const std::string& name, std::int64_t& value) { value = line.at(name).get<std::int64_t>(); }
+void read(const Json& line, const std::string& name, int& value) { value = read_integer<int>(line.at(name)); }
+void read(const Json& line, const std::string& name, std::int64_t& value) {
+  value = read_integer<std::int64_t>(line.at(name));
+}
 void read(const Json& line, const std::string& name, std::string& text) { text = line.value(name, ""); }
 void read(const Json& line, const std::string& name, std::vector<double>& values) {
   values.clear();
