@@ -133,14 +133,14 @@ def plan(names, options):
 
 
 def bundle(names, build, folder):
-    """Programs without their symbols' tables, the libraries that are not everywhere, seeds, and this file."""
+    """Programs without symbols (a crash is looked at where they were built), the libraries that are not everywhere, seeds, and this file."""
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     (folder / "lib").mkdir(exist_ok=True)
     everywhere = re.compile(r"lib(c|m|gcc_s|dl|rt|pthread|resolv)\.so|ld-linux|linux-vdso")
     for name in names:
         target = folder / "bin" / f"fuzz_{name}"
         shutil.copy(build / "bin" / f"fuzz_{name}", target)
-        subprocess.run(["strip", "--strip-debug", str(target)], check=True)
+        subprocess.run(["strip", str(target)], check=True)
         for library in re.findall(r"=> (\S+)", subprocess.run(["ldd", str(target)], capture_output=True, text=True).stdout):
             if not everywhere.search(library):
                 shutil.copy(library, folder / "lib")
