@@ -28,7 +28,7 @@ std::string format_text(const std::string& text) {
   std::string quoted = "\"";
   for (const char letter : text) {
     if (letter == '"' || letter == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(letter) < 0x20) {
+    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) {  // TOML takes none of these as they are
       quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(letter));
     } else {
       quoted += letter;

@@ -43,6 +43,17 @@ def number(text, name, kind=int):
     return kind(found[-1]) if found else kind(0)
 
 
+def run(words, work, environment):
+    """What it wrote on standard error, its exit code, and the seconds of CPU that it took."""
+    with open(os.devnull, "wb") as nothing:
+        process = subprocess.Popen(words, stdout=nothing, stderr=subprocess.PIPE, cwd=work, env=environment)
+    text = process.stderr.read().decode(errors="replace")
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    process.stderr.close()
+    return text, process.returncode, usage.ru_utime + usage.ru_stime
+
+
 class Tally:
     """What the processes of one target did, summed."""
 
@@ -82,12 +93,10 @@ def run_piece(name, work, binary, seconds, seed, environment):
     ended = time.monotonic() + seconds
     outcomes = []
     while (left := ended - time.monotonic()) > 0.5 or not outcomes:
-        begun = time.monotonic()
-        done = subprocess.run([str(binary), *options_of(name, work), f"-max_total_time={max(1, round(left))}", f"-seed={seed}",
-                               str(corpus), *seeds_of(name)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=work, env=environment)
-        outcomes.append((done.stderr.decode(errors="replace"), done.returncode, time.monotonic() - begun))
+        outcomes.append(run([str(binary), *options_of(name, work), f"-max_total_time={max(1, round(left))}", f"-seed={seed}",
+                             str(corpus), *seeds_of(name)], work, environment))
         seed += 1000
-        if done.returncode == 0:
+        if outcomes[-1][1] == 0:
             break
     return outcomes
 
@@ -102,13 +111,9 @@ def run_fixed(name, work, binary, runs, environment):
     for inputs in ([f"-runs={runs}", "-seed=1", str(corpus), *seeds_of(name)], files):
         if not inputs:
             continue
-        begun = time.monotonic()
-        done = subprocess.run([str(binary), *options_of(name, work), *inputs], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              cwd=work, env=environment)
-        text = done.stderr.decode(errors="replace")
-        if done.returncode != 0:
-            print(text[-8000:])
-        outcomes.append((text, done.returncode, time.monotonic() - begun))
+        outcomes.append(run([str(binary), *options_of(name, work), *inputs], work, environment))
+        if outcomes[-1][1] != 0:
+            print(outcomes[-1][0][-8000:])
     return outcomes
 
 
@@ -128,14 +133,14 @@ def plan(names, options):
 
 
 def bundle(names, build, folder):
-    """Programs without their symbols' tables, the libraries that are not everywhere, seeds, and this file."""
+    """Programs without symbols (a crash is looked at where they were built), the libraries that are not everywhere, seeds, and this file."""
     (folder / "bin").mkdir(parents=True, exist_ok=True)
     (folder / "lib").mkdir(exist_ok=True)
     everywhere = re.compile(r"lib(c|m|gcc_s|dl|rt|pthread|resolv)\.so|ld-linux|linux-vdso")
     for name in names:
         target = folder / "bin" / f"fuzz_{name}"
         shutil.copy(build / "bin" / f"fuzz_{name}", target)
-        subprocess.run(["strip", "--strip-debug", str(target)], check=True)
+        subprocess.run(["strip", str(target)], check=True)
         for library in re.findall(r"=> (\S+)", subprocess.run(["ldd", str(target)], capture_output=True, text=True).stdout):
             if not everywhere.search(library):
                 shutil.copy(library, folder / "lib")

@@ -1,5 +1,5 @@
 // What a simulator outside says: its header, and its answers to a reset and a step.
-#include "cgpo/config/defaults.hpp"
+#include "cgpo/config/value.hpp"
 #include "cgpo/tasks/outside/protocol.hpp"
 
 #include "fuzz.hpp"
@@ -13,7 +13,9 @@ void read_header(std::string_view line) {
   if (!spec) return;
   fuzz::require(spec->observations > 0 && spec->actions > 0 && spec->horizon > 0, "a task has sizes");
   fuzz::require(!spec->differentiable, "nothing outside has derivatives");
-  fuzz::accepted([&] { return own_defaults(*spec, "its header"); });
+  for (const auto& [key, text] : spec->defaults) {
+    fuzz::accepted([&, name = key, value = text] { return make_assignment(name, value, "its header"); });
+  }
 }
 
 void read_answers(fuzz::Choices& choices) {
