@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fmt/ranges.h>
 #include <new>
 #include <string>
@@ -186,6 +187,11 @@ int run_command_line(int argc, const char* const* argv) {
     return parse_command(argc, argv)();
   } catch (const UserError& error) {
     say(stderr, "{}: {}\n", program_name(), error.what());
+    return 2;
+  } catch (const std::filesystem::filesystem_error& error) {
+    // A disk that fails in the middle of a folder's list, say.
+    const std::string what = error.path1().empty() ? "a folder" : fmt::format("'{}'", error.path1().string());
+    say(stderr, "{}: cannot use {}: {}\n", program_name(), what, error.code().message());
     return 2;
   } catch (const std::bad_alloc&) {
     // What was in the way is freed by now, but how much that was nobody knows: these ask for nothing.
