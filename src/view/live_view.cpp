@@ -25,6 +25,23 @@ constexpr std::chrono::milliseconds kOpenPage{15000};
 constexpr std::chrono::milliseconds kQuiet{1500};
 constexpr std::chrono::milliseconds kLongestWait{30000};
 
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+HttpServer listen_at(int port, const HttpLimits& limits) {
+  try {
+    return HttpServer(port, limits);
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::address_in_use) {
+      throw UserError("--live: port {} is in use on this machine; --port N takes another, --port 0 any that is free",
+                      port);
+    }
+    throw UserError("--live: port {} cannot be taken: {}; --port 0 takes any that is free", port,
+                    error.code().message());
+  }
+}
+
+}  // namespace
+
 // The entries of a log as it grows, less lines that are none of ours.
 class FollowedLog {
  public:
@@ -47,23 +64,6 @@ class FollowedLog {
   int environments_;
   std::vector<LogEntry> entries_;
 };
-
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-HttpServer listen_at(int port, const HttpLimits& limits) {
-  try {
-    return HttpServer(port, limits);
-  } catch (const std::system_error& error) {
-    if (error.code() == std::errc::address_in_use) {
-      throw UserError("--live: port {} is in use on this machine; --port N takes another, --port 0 any that is free",
-                      port);
-    }
-    throw UserError("--live: port {} cannot be taken: {}; --port 0 takes any that is free", port,
-                    error.code().message());
-  }
-}
-
-}  // namespace
 
 struct LiveView::Parts {
   Parts(int port, const HttpLimits& limits) : server(listen_at(port, limits)) {}

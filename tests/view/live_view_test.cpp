@@ -211,7 +211,7 @@ TEST(LiveViewTest, NeverStepsASimulatorOutside) {
   TaskEntry entry;
   entry.name = "counter";
   entry.options = {{.name = "token", .standard = std::string("sesame-1"), .help = "a text"},
-                   {.name = "key", .standard = std::string("sesame-2"), .help = "a text", .secret = true}};
+                   {.name = "key", .standard = std::string("sesame-2"), .help = "a text", .executes = true}};
   entry.make = [&](const TaskOptions&) {
     TaskSpec spec;
     spec.name = "counter";

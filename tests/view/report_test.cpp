@@ -139,12 +139,12 @@ TEST(Page, TaskWithAnOddName) {
   EXPECT_EQ(page.find("<b>"), std::string::npos);
 }
 
-// What an option that is secret was set to: in the configuration, in labels, in the command and in the sentence about
+// What an option that starts a program was set to: in the configuration, in labels, in the command and in the sentence about
 // what went wrong.
 TEST(Page, SecretsAreOnNoPage) {
   TaskEntry guarded = find_task("function");
   guarded.name = "guarded";
-  guarded.options.push_back({.name = "key", .standard = std::string(), .help = "a text", .secret = true});
+  guarded.options.push_back({.name = "key", .standard = std::string(), .help = "a text", .executes = true});
   guarded.options.push_back({.name = "note", .standard = std::string(), .help = "a text"});
   task_registry().push_back(guarded);
   const auto run_of = [](const std::string& key) {
