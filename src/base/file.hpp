@@ -11,6 +11,10 @@
 
 namespace cgpo {
 
+// Whether there is something of this name. Throws UserError if the system cannot tell: what a failing disk hides is not
+// missing, and must not be replaced as if it were.
+bool is_there(const std::filesystem::path& path);
+
 // Throws UserError, naming the file, if it cannot be read, to its end.
 std::string read_file(const std::filesystem::path& path);
 

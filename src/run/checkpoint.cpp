@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fmt/format.h>
 
+#include "cgpo/base/arithmetic.hpp"
 #include "cgpo/base/checksum.hpp"
 #include "cgpo/base/cpu.hpp"
 #include "cgpo/base/error.hpp"
@@ -98,6 +99,7 @@ void check_iteration(const Tensors& tensors, const fs::path& path) {
 void describe_checkpoint(Tensors& tensors, const Configuration& configuration, int iteration) {
   tensors.metadata["program"] = kVersion;
   tensors.metadata["instruction_set"] = isa_name(best_isa());
+  tensors.metadata["arithmetic"] = arithmetic_fingerprint();
   tensors.metadata["task"] = configuration.task;
   tensors.metadata["algorithm"] = configuration.algorithm;
   tensors.metadata["seed"] = fmt::format("{}", configuration.seed);
@@ -120,6 +122,30 @@ Tensors read_checkpoint(const fs::path& path, const Configuration& configuration
 }
 
 int iteration_of(const Tensors& checkpoint) { return std::stoi(checkpoint.metadata.at("iteration")); }
+
+std::vector<std::string> doubts_about(const Tensors& checkpoint, const fs::path& path) {
+  const auto said = [&](const std::string& what, const std::string& otherwise) {
+    const auto found = checkpoint.metadata.find(what);
+    return found == checkpoint.metadata.end() ? otherwise : found->second;
+  };
+  std::vector<std::string> doubts;
+  const std::string program = said("program", "an older program");
+  if (checkpoint.file_format == 1) {
+    doubts.push_back(fmt::format("'{}' was written by {} without checksums: what it holds cannot be verified",
+                                 path.string(), program));
+  }
+  if (program != kVersion) {
+    doubts.push_back(fmt::format("'{}' was written by {}, and this is {}: the run goes on, but not bit for bit",
+                                 path.string(), program, kVersion));
+  }
+  if (said("arithmetic", arithmetic_fingerprint()) != arithmetic_fingerprint()) {
+    doubts.push_back(fmt::format(
+        "'{}' was written where log, exp, sin or cos have other last bits (a CPU with {}, and {} here, or another C "
+        "library): the run goes on, but not bit for bit",
+        path.string(), said("instruction_set", "other instructions"), isa_name(best_isa())));
+  }
+  return doubts;
+}
 
 bool is_policy_finite(const Tensors& state) {
   return std::all_of(state.entries.begin(), state.entries.end(), [](const auto& entry) {

@@ -150,13 +150,6 @@ std::vector<int> find_numbered(const fs::path& folder, int digits) {
   return found;
 }
 
-bool is_there(const fs::path& path) {
-  std::error_code error;
-  const fs::file_status status = fs::symlink_status(path, error);
-  if (!fs::status_known(status)) throw UserError("cannot look at '{}': {}", path.string(), error.message());
-  return fs::exists(status);
-}
-
 FolderState look_at(const RunPaths& run) {
   if (is_there(run.replacing()) || is_there(run.replaced())) return FolderState::kBeingReplaced;
   if (is_there(run.config())) return has_begun_only(run) ? FolderState::kBegun : FolderState::kRun;

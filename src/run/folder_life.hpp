@@ -10,10 +10,6 @@ namespace cgpo {
 
 enum class FolderState { kEmpty, kBegun, kRun, kBeingReplaced, kForeign };
 
-// Whether there is something of this name. Throws UserError if the system cannot tell: what a failing disk hides is not
-// missing, and must not be replaced as if it were.
-bool is_there(const std::filesystem::path& path);
-
 // Reads only. A folder that is not there is empty.
 FolderState look_at(const RunPaths& run);
 

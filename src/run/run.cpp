@@ -98,12 +98,7 @@ Run Run::resume(RunParts parts) {
   }
   Algorithm& algorithm = *run.parts_.algorithm;
   const Tensors checkpoint = read_checkpoint(paths.checkpoint(), run.configuration());
-  if (checkpoint.file_format == 1) {
-    const auto program = checkpoint.metadata.find("program");
-    run.notes_.push_back(fmt::format("'{}' was written by {} without checksums: what it holds cannot be verified",
-                                     paths.checkpoint().string(),
-                                     program == checkpoint.metadata.end() ? "an older program" : program->second));
-  }
+  for (std::string& note : doubts_about(checkpoint, paths.checkpoint())) run.notes_.push_back(std::move(note));
   check_finite(checkpoint, "critic", paths.checkpoint());
   run.data_.load(algorithm, iteration_of(checkpoint), checkpoint);
   load_into(algorithm, checkpoint, paths.checkpoint());

@@ -131,6 +131,10 @@ Tensors read_checkpoint(const std::filesystem::path& path, const Configuration& 
 // After how many iterations it was written; read_checkpoint has looked at it.
 int iteration_of(const Tensors& checkpoint);
 
+// Why a run that goes on from it is not sure to be what it would have become, in sentences: no checksums, another
+// version of the program, another arithmetic.
+std::vector<std::string> doubts_about(const Tensors& checkpoint, const std::filesystem::path& path);
+
 // Whether policy and normaliser are made of numbers: one that is not must not take a good one's place.
 bool is_policy_finite(const Tensors& state);
 

@@ -8,7 +8,6 @@
 
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/numbers.hpp"
-#include "cgpo/run/folder_life.hpp"
 #include "cgpo/run/report_fields.hpp"
 
 namespace cgpo {

@@ -27,7 +27,10 @@ TEST(Charts, AreThoseOfThePage) {
 TEST(Charts, CurvesSayWhichLinesCannotBeJudged) {
   std::vector<std::vector<LogEntry>> logs(2, std::vector<LogEntry>(3));
   for (auto& log : logs) {
-    for (LogEntry& entry : log) entry.report.environments = 8;
+    for (std::size_t i = 0; i < log.size(); ++i) {
+      log[i].report.iteration = static_cast<int>(i);
+      log[i].report.environments = 8;
+    }
   }
   logs[0][0].report.diverged = 1;
   logs[1][2].report.diverged = 5;

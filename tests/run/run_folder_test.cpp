@@ -15,7 +15,9 @@
 namespace cgpo {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 namespace fs = std::filesystem;
 
 std::string message_of(const std::function<void()>& call) {
@@ -365,6 +367,19 @@ TEST_F(CheckpointFile, TellsWhoWroteIt) {
   EXPECT_EQ(read.metadata.at("instruction_set"), isa_name(best_isa()));
   EXPECT_EQ(read.metadata.at("program"), kVersion);
   EXPECT_EQ(read.metadata.at("configuration").size(), 16U);
+}
+
+TEST_F(CheckpointFile, SaysWhatMayNotBeBitForBit) {
+  EXPECT_THAT(doubts_about(tensors_, "c"), IsEmpty());
+  Tensors other = tensors_;
+  other.metadata["arithmetic"] = "0123456789abcdef";
+  EXPECT_THAT(doubts_about(other, "c"), ElementsAre(HasSubstr("other last bits")));
+  other = tensors_;
+  other.metadata["program"] = "cgpo 0.1.0";
+  EXPECT_THAT(doubts_about(other, "c"), ElementsAre(HasSubstr("written by cgpo 0.1.0, and this is")));
+  other.file_format = 1;
+  other.metadata.erase("arithmetic");
+  EXPECT_THAT(doubts_about(other, "c"), ElementsAre(HasSubstr("without checksums"), HasSubstr("not bit for bit")));
 }
 
 TEST_F(CheckpointFile, OfAnotherRunIsRefused) {

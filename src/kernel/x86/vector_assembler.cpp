@@ -1,6 +1,7 @@
 #include "cgpo/kernel/x86/vector_assembler.hpp"
 
 #include <cstring>
+#include <new>
 #include <stdexcept>
 
 #include "cgpo/base/error.hpp"
@@ -26,17 +27,26 @@ constexpr int kMergeTables[] = {0xD8, 0xE4, 0xAC};
 
 std::size_t size(int i) { return static_cast<std::size_t>(i); }
 
+// What tells no error handler.
+void expect(asmjit::Error error) {
+  if (error == asmjit::kErrorOutOfMemory) throw std::bad_alloc();
+  if (error != asmjit::kErrorOk) {
+    throw std::logic_error(fmt::format("code could not be laid out: {}", asmjit::DebugUtils::errorAsString(error)));
+  }
+}
+
 }  // namespace
 
-void VectorAssembler::Failure::handleError(asmjit::Error, const char* message, asmjit::BaseEmitter*) {
+void VectorAssembler::Failure::handleError(asmjit::Error error, const char* message, asmjit::BaseEmitter*) {
+  if (error == asmjit::kErrorOutOfMemory) throw std::bad_alloc();
   throw std::logic_error(fmt::format("an instruction could not be encoded: {}", message));
 }
 
 VectorAssembler::VectorAssembler(Isa isa, Precision precision)
     : wide_(isa == Isa::kAvx512), element_bytes_(precision == Precision::kFloat ? 4 : 8) {
-  code_.init(asmjit::Environment(asmjit::Arch::kX64));
+  expect(code_.init(asmjit::Environment(asmjit::Arch::kX64)));
   code_.setErrorHandler(&failure_);
-  code_.attach(&assembler_);
+  expect(code_.attach(&assembler_));
 }
 
 x86::Vec VectorAssembler::vector(int number) const {
@@ -80,10 +90,10 @@ std::vector<std::byte> VectorAssembler::end_loop() {
   assembler_.jb(loop_);
   assembler_.vzeroupper();
   assembler_.ret();
-  code_.flatten();
-  code_.resolveUnresolvedLinks();
+  expect(code_.flatten());
+  expect(code_.resolveUnresolvedLinks());
   std::vector<std::byte> bytes(code_.codeSize());
-  code_.copyFlattenedData(bytes.data(), bytes.size());
+  expect(code_.copyFlattenedData(bytes.data(), bytes.size()));
   return bytes;
 }
 

@@ -129,8 +129,9 @@ class Campaign:
             return "done"
         if group.action.startswith("signal"):
             number = int(group.action.partition("=")[2])
-            # Before it trains, and at a second one, it ends at once; else after an iteration, with its checkpoint.
-            at_once = outcome.code == -number and (lines == 0 or group.action.startswith("signal-on") or life.old)
+            # Before it trains, after that and at a second one it ends at once; else after an iteration, with its checkpoint.
+            trained = not runs.difference(runs.bits(scratch / "run"), reference.bits) if lines > 0 else False
+            at_once = outcome.code == -number and (lines == 0 or group.action.startswith("signal-on") or life.old or trained)
             if outcome.code != 128 + number and not at_once:
                 raise Failed(outcome.ending())
             way = "stopped"
