@@ -169,8 +169,9 @@ void when_memory_is_out() {
 
 void set_memory_aside() {
   constexpr std::size_t kReserve = 1 << 20;  // large enough for pages of its own, which go back to the system
-  g_first_reserve = std::malloc(kReserve);
-  g_last_reserve = std::malloc(kReserve);
+  for (std::atomic<void*>* const reserve : {&g_first_reserve, &g_last_reserve}) {
+    if (*reserve == nullptr) *reserve = std::malloc(kReserve);
+  }
   std::set_new_handler(when_memory_is_out);
 }
 

@@ -202,13 +202,13 @@ def main():
         for future in concurrent.futures.as_completed(waiting):
             for text, code, seconds in future.result():
                 good &= tallies[waiting[future]].add(text, code, seconds)
-    rows = [tallies[name].row for name in names]
+            rows = [tallies[name].row for name in names]
+            if options.json:  # so far, in case that it is ended before its time
+                pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
     print(table(rows))
     for row in rows:
         for fault in row["faults"]:
             print(f"{row['target']}: {fault}")
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
     return 0 if good else 1
 
 
