@@ -79,7 +79,8 @@ fs::path temporary_beside(const fs::path& path) {
 bool is_there(const std::filesystem::path& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::symlink_status(path, error);
-  if (!std::filesystem::status_known(status)) throw UserError("cannot look at '{}': {}", path.string(), error.message());
+  if (!std::filesystem::status_known(status))
+    throw UserError("cannot look at '{}': {}", path.string(), error.message());
   return std::filesystem::exists(status);
 }
 

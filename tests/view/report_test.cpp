@@ -139,8 +139,8 @@ TEST(Page, TaskWithAnOddName) {
   EXPECT_EQ(page.find("<b>"), std::string::npos);
 }
 
-// What an option that starts a program was set to: in the configuration, in labels, in the command and in the sentence about
-// what went wrong.
+// What an option that starts a program was set to: in the configuration, in labels, in the command and in the sentence
+// about what went wrong.
 TEST(Page, SecretsAreOnNoPage) {
   TaskEntry guarded = find_task("function");
   guarded.name = "guarded";
