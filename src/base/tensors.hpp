@@ -53,8 +53,6 @@ void write_tensors(const std::filesystem::path& path, const Tensors& tensors);
 
 // Throws UserError, naming the file, if it is missing, truncated, damaged, not in this layout or of a newer program.
 Tensors read_tensors(const std::filesystem::path& path);
-// The same of the bytes of a file.
-Tensors parse_tensors(std::string_view file, const std::string& name);
 
 // The same without a file; `name` is for messages.
 std::string format_tensors(const Tensors& tensors);

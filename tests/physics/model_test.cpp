@@ -93,6 +93,10 @@ TEST(Model, BadFilesAreOneSentence) {
        {"robot.xml", "screw"}},
       {"<mujoco><worldbody><body><joint name='j' axis='0 0'/>" + box + "</body></worldbody></mujoco>",
        {"robot.xml", "axis"}},
+      {"<mujoco><worldbody><body name='giant'><inertial pos='1e200 0 0' mass='1' diaginertia='1 1 1'/><joint "
+       "name='j'/>" +
+           box + "</body></worldbody><actuator><motor joint='j'/></actuator></mujoco>",
+       {"robot.xml", "giant", "inertia"}},
   };
   for (const auto& row : table) {
     const std::string message = error_of(row.xml);

@@ -2,6 +2,7 @@
 #include "cgpo/physics/model/model.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/physics/model/loader.hpp"
@@ -106,6 +107,20 @@ void read_geoms(const mjModel& source, Model& model) {
   }
 }
 
+// What moves has numbers that can be computed with: finite masses and lengths may still have a product that is not.
+void check_links(const Model& model) {
+  const auto finite = [](const Vec3<double>& v) { return std::isfinite(v[0] + v[1] + v[2]); };
+  for (const Link& link : model.links) {
+    bool fine = std::isfinite(link.mass) && finite(link.centre) && std::isfinite(link.inertia.isotropic);
+    for (const AxialInertia::Term& term : link.inertia.terms) {
+      fine = fine && std::isfinite(term.extra) && finite(term.axis);
+    }
+    if (fine) continue;
+    throw UserError("{}: body '{}': mass and size are so large that its inertia is not a finite number", model.name,
+                    model.bodies[static_cast<std::size_t>(link.body)].name);
+  }
+}
+
 Model convert(const mjModel& source, const std::string& name) {
   if (source.njnt == 0) throw UserError("{} has no <joint>: nothing in it can move", name);
   if (source.nu == 0) throw UserError("{} has no <actuator>: there is nothing to control", name);
@@ -128,6 +143,7 @@ Model convert(const mjModel& source, const std::string& name) {
   list_unsupported(source, model);
   read_collisions(source, model);
   build_links(model);
+  check_links(model);
   return model;
 }
 
