@@ -153,7 +153,7 @@ TEST(Tensors, HostileHeadersAreRefused) {
   EXPECT_EQ(refusal(file_of("{" + good + "}", 8)), "");
   const std::string deep = std::string(300'000, '[') + std::string(300'000, ']');
   for (const std::string& entries :
-       std::vector<std::string>{good + "," + good,
+       std::vector<std::string>{std::string(good).append(",").append(good),
                                 entry(deep, "[0,8]"),
                                 entry("[2]", deep),
                                 entry("[4294967296,4294967296,4]", "[0,0]"),

@@ -9,8 +9,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // it maps terabytes of its own
+// A sanitizer maps terabytes of its own. gcc tells of it in one way, clang in another.
+#if defined(__has_feature)
+#define CGPO_HAS_FEATURE(name) __has_feature(name)
+#else
+#define CGPO_HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || CGPO_HAS_FEATURE(address_sanitizer) || CGPO_HAS_FEATURE(thread_sanitizer)
+constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
