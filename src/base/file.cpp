@@ -76,12 +76,11 @@ fs::path temporary_beside(const fs::path& path) {
 
 }  // namespace
 
-bool is_there(const std::filesystem::path& path) {
+bool is_there(const fs::path& path) {
   std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::symlink_status(path, error);
-  if (!std::filesystem::status_known(status))
-    throw UserError("cannot look at '{}': {}", path.string(), error.message());
-  return std::filesystem::exists(status);
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (!fs::status_known(status)) throw UserError("cannot look at '{}': {}", path.string(), error.message());
+  return fs::exists(status);
 }
 
 std::string read_file(const fs::path& path) {

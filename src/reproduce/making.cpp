@@ -55,7 +55,7 @@ void check_folder(const ReproductionPaths& paths, const Json& marker, const std:
   if (!fs::exists(paths.folder, ignored)) return;
   if (!fs::is_directory(paths.folder, ignored)) throw UserError("'{}' is a file, not a folder for results", name);
   if (fs::exists(paths.marker(), ignored)) {
-    Json found = Json::parse(read_file(paths.marker()), nullptr, /*allow_exceptions=*/false);
+    Json found = parse_json(read_file(paths.marker()));
     if (!found.is_object()) throw UserError("'{}' is damaged; give --out another folder", paths.marker().string());
     if (!marker.contains("seeds")) found.erase("seeds");  // they do not count
     const std::string difference = first_difference(found, marker);
@@ -117,7 +117,7 @@ class PieceProgress {
 std::optional<Json> read_piece(const fs::path& path) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
-  Json found = Json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
+  Json found = parse_json(read_file(path));
   if (!found.is_object() || !found.contains("result") || !found.contains("seconds")) return std::nullopt;
   return found;
 }

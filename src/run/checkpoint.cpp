@@ -147,10 +147,11 @@ std::vector<std::string> doubts_about(const Tensors& checkpoint, const fs::path&
   return doubts;
 }
 
+bool is_of_policy(std::string_view name) { return name.starts_with("policy.") || name.starts_with("normaliser."); }
+
 bool is_policy_finite(const Tensors& state) {
-  return std::all_of(state.entries.begin(), state.entries.end(), [](const auto& entry) {
-    return !(entry.first.starts_with("policy.") || entry.first.starts_with("normaliser.")) || is_finite(entry.second);
-  });
+  return std::all_of(state.entries.begin(), state.entries.end(),
+                     [](const auto& entry) { return !is_of_policy(entry.first) || is_finite(entry.second); });
 }
 
 void check_finite(const Tensors& checkpoint, std::string_view prefix, const fs::path& path) {

@@ -23,18 +23,6 @@ bool changes_configuration(const RunPaths& paths, const Configuration& configura
   return !differences(stored, configuration).empty();
 }
 
-// All that can be refused is refused before anything is written.
-Run start(RunParts parts, const RunOptions& options, const std::filesystem::path& path) {
-  const Configuration& configuration = parts.configuration;
-  RunFolder::check_usable(path, options.mode);
-  const TaskSpec& spec = configuration.made->spec();
-  if (!spec.unsupported.empty() && !options.allow_unsupported) throw UnsupportedElements(spec.name, spec.unsupported);
-  parts.algorithm = make_algorithm(configuration, *parts.pool);
-  if (!configuration.init.empty()) start_from(*parts.algorithm, configuration);
-  parts.folder = std::make_unique<RunFolder>(path, options.mode);
-  return Run::start(std::move(parts));
-}
-
 Run resume(RunParts parts, const std::filesystem::path& path) {
   parts.folder = std::make_unique<RunFolder>(path, FolderMode::kResume);
   const RunFolder& folder = *parts.folder;
@@ -58,14 +46,31 @@ UnsupportedElements::UnsupportedElements(std::string task, std::vector<std::stri
       task_(std::move(task)),
       elements_(std::move(elements)) {}
 
+std::filesystem::path folder_of(const Configuration& configuration, const RunOptions& options) {
+  return options.folder.empty() ? default_folder(configuration) : options.folder;
+}
+
+std::unique_ptr<Algorithm> prepare_new_run(const Configuration& configuration, const RunOptions& options,
+                                           ThreadPool& pool) {
+  RunFolder::check_usable(folder_of(configuration, options), options.mode);
+  const TaskSpec& spec = configuration.made->spec();
+  if (!spec.unsupported.empty() && !options.allow_unsupported) throw UnsupportedElements(spec.name, spec.unsupported);
+  std::unique_ptr<Algorithm> algorithm = make_algorithm(configuration, pool);
+  if (!configuration.init.empty()) start_from(*algorithm, configuration);
+  return algorithm;
+}
+
 Run open_run(Configuration configuration, const RunOptions& options) {
   configuration.made = task_of(configuration);
-  const std::filesystem::path path = options.folder.empty() ? default_folder(configuration) : options.folder;
+  const std::filesystem::path path = folder_of(configuration, options);
   check_memory(memory_of_training(configuration.algorithm, *configuration.made, configuration.settings), "this run");
   RunParts parts;
   parts.configuration = std::move(configuration);
   parts.pool = std::make_unique<ThreadPool>(options.threads);
-  return options.mode == FolderMode::kResume ? resume(std::move(parts), path) : start(std::move(parts), options, path);
+  if (options.mode == FolderMode::kResume) return resume(std::move(parts), path);
+  parts.algorithm = prepare_new_run(parts.configuration, options, *parts.pool);
+  parts.folder = std::make_unique<RunFolder>(path, options.mode);
+  return Run::start(std::move(parts));
 }
 
 }  // namespace cgpo

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,13 @@ class UnsupportedElements : public UserError {
   std::string task_;
   std::vector<std::string> elements_;
 };
+
+// Where a run with these options is.
+std::filesystem::path folder_of(const Configuration& configuration, const RunOptions& options);
+
+// The algorithm of a new run, ready to iterate. Refuses all that can be refused of one, and writes nothing.
+std::unique_ptr<Algorithm> prepare_new_run(const Configuration& configuration, const RunOptions& options,
+                                           ThreadPool& pool);
 
 // A new run, or with FolderMode::kResume the one in the folder, whose configuration must be the same but for
 // `iterations`. All that can be refused is refused before anything is written. What the folder's configuration says is

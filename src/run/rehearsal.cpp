@@ -1,9 +1,6 @@
 #include "cgpo/run/rehearsal.hpp"
 
 #include <chrono>
-#include <utility>
-
-#include "cgpo/algorithms/registry.hpp"
 
 namespace cgpo {
 namespace {
@@ -35,18 +32,13 @@ double time_iterations(Algorithm& algorithm) {
 Rehearsal rehearse(Configuration configuration, const RunOptions& options) {
   Rehearsal result;
   configuration.made = task_of(configuration);
-  result.folder = options.folder.empty() ? default_folder(configuration) : options.folder;
+  result.folder = folder_of(configuration, options);
   result.iterations = configuration.settings.iterations;
   result.memory = memory_of_training(configuration.algorithm, *configuration.made, configuration.settings);
   result.available = memory_limit();
   check_memory(result.memory, "this run", result.available);
-  RunFolder::check_usable(result.folder, options.mode);
-  const TaskSpec& spec = configuration.made->spec();
-  if (!spec.unsupported.empty() && !options.allow_unsupported) throw UnsupportedElements(spec.name, spec.unsupported);
   ThreadPool pool(options.threads);
-  const auto algorithm = find_algorithm(configuration.algorithm).make(context_of(configuration, pool));
-  if (!configuration.init.empty()) start_from(*algorithm, configuration);
-  result.seconds_per_iteration = time_iterations(*algorithm);
+  result.seconds_per_iteration = time_iterations(*prepare_new_run(configuration, options, pool));
   return result;
 }
 

@@ -41,6 +41,15 @@ std::size_t bytes_to_write(const Tensors& tensors) {
   return sum;
 }
 
+double return_of(const Tensors& best, const std::filesystem::path& path) {
+  const auto found = best.metadata.find("return");
+  try {
+    if (found != best.metadata.end()) return std::stod(found->second);
+  } catch (const std::logic_error&) {  // not a number
+  }
+  throw UserError("'{}' does not say which return it reached", path.string());
+}
+
 // Versions up to 0.1.0 took policies for the best whose episodes had all diverged. Such a one stands in nobody's way.
 bool still_counts(const Tensors& best, const std::vector<LogEntry>& log) {
   const auto measured = std::find_if(log.begin(), log.end(), [iteration = iteration_of(best)](const LogEntry& entry) {
@@ -128,20 +137,11 @@ void Run::look_at_best() {
   if (!is_there(paths_.best())) return;
   try {
     const Tensors best = read_checkpoint(paths_.best(), configuration());
-    const auto found = best.metadata.find("return");
-    if (found == best.metadata.end()) {
-      throw UserError("'{}' does not say which return it reached", paths_.best().string());
-    }
-    const double reached = std::stod(found->second);
+    const double reached = return_of(best, paths_.best());
     if (still_counts(best, read_log(paths_.log(), configuration().settings.environments))) best_return_ = reached;
   } catch (const UserError& error) {
     best_is_damaged_ = true;
     notes_.push_back(fmt::format("{}; it is kept beside, and the next feasible policy is the best", error.what()));
-  } catch (const std::logic_error&) {  // not a number
-    best_is_damaged_ = true;
-    notes_.push_back(fmt::format(
-        "'{}' does not say which return it reached; it is kept beside, and the next feasible policy is the best",
-        paths_.best().string()));
   }
 }
 
@@ -203,7 +203,7 @@ void Run::keep_snapshot() const {
   Tensors snapshot;  // what acts, and nothing of what trains
   snapshot.metadata = state_.metadata;
   for (const auto& [name, tensor] : state_.entries) {
-    if (name.starts_with("policy.") || name.starts_with("normaliser.")) snapshot.entries[name] = tensor;
+    if (is_of_policy(name)) snapshot.entries[name] = tensor;
   }
   create_folder(paths_.snapshots());
   write_tensors(paths_.snapshot(iteration()), snapshot);

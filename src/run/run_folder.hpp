@@ -135,7 +135,10 @@ int iteration_of(const Tensors& checkpoint);
 // version of the program, another arithmetic.
 std::vector<std::string> doubts_about(const Tensors& checkpoint, const std::filesystem::path& path);
 
-// Whether policy and normaliser are made of numbers: one that is not must not take a good one's place.
+// Whether an entry is of what acts, policy and normaliser, and not of what trains.
+bool is_of_policy(std::string_view name);
+
+// Whether those are made of numbers: one that is not must not take a good one's place.
 bool is_policy_finite(const Tensors& state);
 
 // Throws UserError, naming the file, if an entry whose name begins so is not finite.

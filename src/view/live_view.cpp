@@ -25,8 +25,6 @@ constexpr std::chrono::milliseconds kOpenPage{15000};
 constexpr std::chrono::milliseconds kQuiet{1500};
 constexpr std::chrono::milliseconds kLongestWait{30000};
 
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 HttpServer listen_at(int port, const HttpLimits& limits) {
   try {
     return HttpServer(port, limits);
@@ -98,7 +96,7 @@ struct LiveView::Parts {
     answer["snapshots"] = find_snapshots(*run).size();
     answer["finished"] = finished;
     end_was_told = finished;
-    return {.type = "application/json", .content = text_of(answer)};
+    return {.type = "application/json", .content = json_text(answer)};
   }
 
   HttpAnswer policies() {
@@ -107,12 +105,12 @@ struct LiveView::Parts {
       const Json none = {{"problem",
                           "the task's simulator is outside this program and busy with the training; a "
                           "report on the run's folder has one when it is over"}};
-      return {.type = "application/json", .content = text_of(none)};
+      return {.type = "application/json", .content = json_text(none)};
     }
     const std::vector<KeptPolicy> kept = find_policies(*run, configuration);
     if (kept.back().iteration != replay_iteration) {
       ThreadPool pool(1);
-      replay = text_of(replay_json(*run, configuration, {}, pool));
+      replay = json_text(replay_json(*run, configuration, {}, pool));
       replay_iteration = kept.back().iteration;
     }
     return {.type = "application/json", .content = replay};

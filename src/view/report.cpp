@@ -361,7 +361,7 @@ std::string page_from(const Json& data) {
   const Json& runs = data.at("runs");
   const bool robot = data.value("live", false) || std::any_of(runs.begin(), runs.end(), has_robot);
   // Names need not be UTF-8; JSON is.
-  return make_page(title_of(data), data.dump(-1, ' ', false, Json::error_handler_t::replace), robot);
+  return make_page(title_of(data), json_text(data), robot);
 }
 
 }  // namespace cgpo
