@@ -110,7 +110,7 @@ class Cgpo final : public Algorithm {
     if (radius_.retreats(now, report.limits)) {  // never with a trial: it has judged already
       retreat(report);
       if (too_many_diverged(report)) {
-        report.warning = "last step taken back: " + diverged_words(report.diverged, report.environments);
+        report.warning = "last step taken back: " + diverged_words(report.diverged, report.episodes);
       }
       ++iteration_;
       return report;

@@ -95,7 +95,7 @@ std::string summary_of(const ChildRun& run, const LogWatch& log) {
     text +=
         fmt::format(", cost {} {} {:.5g}", number_or_unknown(report.costs[i]), limit_sign(report, i), report.limits[i]);
   }
-  if (too_many_diverged(report)) text += ", " + diverged_words(report.diverged, report.environments);
+  if (too_many_diverged(report)) text += ", " + diverged_words(report.diverged, report.episodes);
   return text;
 }
 

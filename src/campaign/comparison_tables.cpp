@@ -184,7 +184,7 @@ std::string diverged_runs(const Comparison& comparison) {
       const IterationReport& last = run->log.back().report;
       diverged += fmt::format(
           "- {}, seed {}: in {} of {} iterations{}\n", algorithm.label, run->seed, bad, run->log.size(),
-          too_many_diverged(last) ? ", in the last one " + diverged_words(last.diverged, last.environments) : "");
+          too_many_diverged(last) ? ", in the last one " + diverged_words(last.diverged, last.episodes) : "");
     }
   }
   if (diverged.empty()) return "";

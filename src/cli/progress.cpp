@@ -27,7 +27,7 @@ std::string Progress::line(const LogEntry& entry, double steps_per_second) const
   const double session = std::chrono::duration<double>(Clock::now() - begin_).count();
   const int left = iterations_ - report.iteration - 1;
   text += fmt::format("  {} steps/s  {} left", format_rate(steps_per_second), format_duration(session / shown_ * left));
-  if (report.diverged > 0) text += fmt::format("  {} of {} diverged", report.diverged, report.environments);
+  if (report.diverged > 0) text += fmt::format("  {} of {} diverged", report.diverged, report.episodes);
   return text;
 }
 

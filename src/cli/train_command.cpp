@@ -104,7 +104,7 @@ void print_last_episodes(std::FILE* stream, const IterationReport& report, const
   }
   if (report.diverged == 0) return;
   say(stream, "verdict {}{}\n", too_many_diverged(report) ? "not feasible: " : "",
-      diverged_words(report.diverged, report.environments));
+      diverged_words(report.diverged, report.episodes));
 }
 
 void print_summary(std::FILE* stream, const TrainingResult& result, const Configuration& configuration,
@@ -136,7 +136,7 @@ void print_summary(std::FILE* stream, const TrainingResult& result, const Config
 Json summary_json(const TrainingResult& result, const fs::path& folder, const std::vector<std::string>& notes) {
   Json summary = result.last ? to_json(*result.last) : Json::object();
   if (result.last) {
-    summary["environments"] = result.last->report.environments;
+    summary["environments"] = result.last->report.episodes;
     summary["feasible"] = is_feasible(result.last->report);
   }
   summary["out"] = folder.string();

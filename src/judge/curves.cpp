@@ -88,7 +88,7 @@ std::pair<double, double> point_of(const Row& row, bool alone, const Series& ser
 std::string words_of_divergence(const Row& row) {
   for (const LogEntry* entry : row) {
     const IterationReport& report = entry->report;
-    if (too_many_diverged(report)) return diverged_words(report.diverged, report.environments);
+    if (too_many_diverged(report)) return diverged_words(report.diverged, report.episodes);
   }
   return "";
 }

@@ -134,7 +134,7 @@ void forget_what_nobody_knew(IterationReport& report) {
     report.return_mean = report.return_paper = report.episode_length = kNan;
     std::fill(report.costs.begin(), report.costs.end(), kNan);
   }
-  if (none_left || report.environments - report.diverged == 1) {
+  if (none_left || report.episodes - report.diverged == 1) {
     report.return_se = kNan;
     std::fill(report.costs_se.begin(), report.costs_se.end(), kNan);
   }
@@ -151,7 +151,7 @@ Json to_json(const LogEntry& entry) {
 LogEntry from_json(const Json& line, int environments) {
   LogEntry entry;
   for (const ReportField& field : report_fields()) read_field(field, line, entry);
-  entry.report.environments = environments;
+  if (entry.report.episodes == 0) entry.report.episodes = environments;  // versions up to 0.1.0 did not write it
   forget_what_nobody_knew(entry.report);
   return entry;
 }

@@ -49,7 +49,7 @@ IterationReport report_of(const ActorCritic<float>& parts, const BatchStatistics
   report.limits = parts.constraints.limits;
   report.episode_length = statistics.episode_length;
   report.diverged = statistics.diverged;
-  report.environments = parts.batch.environments;
+  report.episodes = parts.batch.environments;
   for (std::size_t i = 0; i < report.limits.size(); ++i) {
     const Spread spread = spread_over_episodes(episode_sums(parts.batch, static_cast<int>(i) + 1), report.limits[i]);
     report.costs_low.push_back(spread.low);

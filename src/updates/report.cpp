@@ -6,15 +6,21 @@
 
 namespace cgpo {
 
-bool too_many_diverged(const IterationReport& report) {
-  return too_many_diverged(report.diverged, report.environments);
-}
+bool too_many_diverged(const IterationReport& report) { return too_many_diverged(report.diverged, report.episodes); }
 
 bool is_feasible(const IterationReport& report) {
   if (too_many_diverged(report)) return false;
   if (!std::isfinite(report.return_mean) || report.costs.size() != report.limits.size()) return false;
   for (std::size_t i = 0; i < report.costs.size(); ++i) {
     if (!(report.costs[i] <= report.limits[i])) return false;
+  }
+  return true;
+}
+
+bool is_deployable(const IterationReport& report) {
+  if (!is_feasible(report)) return false;
+  for (std::size_t i = 0; i < report.costs_deployed.size(); ++i) {
+    if (!(report.costs_deployed[i] <= report.limits[i])) return false;
   }
   return true;
 }

@@ -40,13 +40,21 @@ struct IterationReport {
   std::vector<double> costs;
   std::vector<double> costs_se;
   std::vector<double> limits;
+  // J_C as all iterations together tell it (updates/cost_filter.hpp): what the update was aimed by.
+  std::vector<double> costs_filtered;
+  std::vector<double> costs_filtered_se;
+  // The same of the policy that is deployed, which takes its mean action: no noise.
+  std::optional<double> return_deployed;
+  std::vector<double> costs_deployed;
+  std::vector<double> costs_deployed_se;
+  std::optional<double> noise;    // σ, mean over the actions
   std::vector<double> costs_low;  // 5 and 95 % quantile over the episodes
   std::vector<double> costs_high;
   std::vector<double> violation_rates;  // of each cost, the share of the episodes over its limit
   double episode_length = 0.0;
   std::optional<double> contact_share;  // of the steps, as far as sampled, in which a robot touches anything
-  int diverged = 0;                     // environments of this iteration
-  int environments = 0;                 // all of them; 0: not known. Not in the log: the configuration has it
+  int diverged = 0;                     // episodes of this iteration
+  int episodes = 0;                     // all of them, the diverged ones too; 0: not known
   std::string update_case;              // "case" in the log: recover, free, constrained, none, refused
   std::optional<double> radius;         // δ̂ that bounded this iteration's update
   std::optional<double> rho;            // ρ and ζ of the update before this iteration
@@ -73,6 +81,9 @@ bool too_many_diverged(const IterationReport& report);
 
 // All costs within their limits on average, nothing of it undefined, and not too many episodes diverged.
 bool is_feasible(const IterationReport& report);
+
+// Feasible, and so is the policy without its noise as far as that is known: what may be deployed.
+bool is_deployable(const IterationReport& report);
 
 // Between a cost and its limit, in a line: <=, > or, if it cannot be judged, ?
 const char* limit_sign(const IterationReport& report, std::size_t cost);

@@ -176,7 +176,7 @@ TEST_P(Baseline, WhollyDivergedBatchesChangeNothing) {
   const auto algorithm = make(baseline_context(pool, GetParam(), make_task(ProbeTask{.diverge_at = -9.0})));
   const Tensors before = state_of(*algorithm);
   const IterationReport report = algorithm->iterate();
-  EXPECT_EQ(report.diverged, report.environments);
+  EXPECT_EQ(report.diverged, report.episodes);
   EXPECT_TRUE(std::isnan(report.return_mean) && std::isnan(report.costs[0]) && std::isnan(report.return_se));
   EXPECT_FALSE(is_feasible(report));
   EXPECT_EQ(report.update_case, "refused");

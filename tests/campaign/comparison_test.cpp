@@ -164,12 +164,12 @@ TEST(Comparison, DivergedRunsAreNotFeasible) {
       comparison_of({{"gone", "a", "best", {run_of(0, 6, 100.0, 5.0)}, {}},
                      {"late", "b", "best", {run_of(0, 6, 100.0, 5.0), run_of(1, 6, 100.0, 5.0)}, {}}});
   for (LogEntry& entry : comparison.algorithms[0].runs[0].log) {
-    entry.report.environments = entry.report.diverged = 8;
+    entry.report.episodes = entry.report.diverged = 8;
     entry.report.return_mean = std::nan("");
     entry.report.costs = {std::nan(""), std::nan("")};
   }
   IterationReport& last = comparison.algorithms[1].runs[0].log.back().report;
-  last.environments = 8;
+  last.episodes = 8;
   last.diverged = 4;
   const std::string text = comparison_markdown(comparison);
   EXPECT_THAT(text,

@@ -29,7 +29,7 @@ TEST(Charts, CurvesSayWhichLinesCannotBeJudged) {
   for (auto& log : logs) {
     for (std::size_t i = 0; i < log.size(); ++i) {
       log[i].report.iteration = static_cast<int>(i);
-      log[i].report.environments = 8;
+      log[i].report.episodes = 8;
     }
   }
   logs[0][0].report.diverged = 1;

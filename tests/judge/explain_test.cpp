@@ -351,7 +351,7 @@ TEST(Explain, HistoryLeavesOutWhatCannotBeJudged) {
   std::vector<LogEntry> log(6);
   for (std::size_t i = 0; i < log.size(); ++i) {
     log[i].report.return_mean = 10.0 * static_cast<double>(i);
-    log[i].report.environments = 8;
+    log[i].report.episodes = 8;
   }
   EXPECT_EQ(summarise_log(log, {}).best_return, 50.0);
   log[5].report.diverged = 2;

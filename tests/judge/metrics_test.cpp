@@ -127,7 +127,7 @@ TEST(Violations, NotANumberIsAViolation) {
 // An iteration with too many diverged episodes: no point of convergence, nothing near it, over its limit.
 TEST(Metrics, NothingIsKnownWhereTooManyEpisodesDiverged) {
   auto log = curve({5, 5, 5, 5}, {1, 1, 1, 1}, 200.0);
-  for (LogEntry& entry : log) entry.report.environments = 8;
+  for (LogEntry& entry : log) entry.report.episodes = 8;
   EXPECT_EQ(measure(log).convergence_paper, 100);
   log[1].report.diverged = 1;
   EXPECT_EQ(measure(log).violations_whole, 0.0);
@@ -138,7 +138,7 @@ TEST(Metrics, NothingIsKnownWhereTooManyEpisodesDiverged) {
   EXPECT_EQ(measure(log).violations_critical, 1.0);
   // Nor does what is left count for the range of returns: 95 is far from 100 if that range is 10.
   auto wide = curve({-900, 90, 95, 100, 100}, {1, 1, 1, 1, 1}, 200.0);
-  for (LogEntry& entry : wide) entry.report.environments = 8;
+  for (LogEntry& entry : wide) entry.report.episodes = 8;
   EXPECT_EQ(measure(wide).convergence_paper, 200);
   wide[0].report.diverged = 8;
   EXPECT_EQ(measure(wide).convergence_paper, 400);

@@ -35,7 +35,7 @@ class FakeAlgorithm final : public Algorithm {
     report.costs_se = {0.0};
     report.limits = {8.0};
     report.radius = state_;
-    report.environments = 8;
+    report.episodes = 8;
     if (static_cast<std::size_t>(iteration_) < diverged.size())
       report.diverged = diverged[static_cast<std::size_t>(iteration_)];
     state_ = 3.9 * state_ * (1.0 - state_);  // chaotic: a state that was lost or repeated shows at once

@@ -121,7 +121,7 @@ TEST(RunLog, ZerosThatOlderVersionsWroteForWhatNobodyKnew) {
                   R"("case":"refused"})");
   for (const int environments : {0, 8}) {
     const IterationReport report = from_json(line, environments).report;
-    EXPECT_EQ(report.environments, environments);
+    EXPECT_EQ(report.episodes, environments);
     EXPECT_FALSE(is_feasible(report));
     for (const double value : {report.return_mean, report.return_se, report.return_paper, report.costs[0],
                                report.costs_se[0], report.episode_length}) {

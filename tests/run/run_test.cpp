@@ -305,7 +305,7 @@ TEST(Feasible, NeverIfTooManyEpisodesDiverged) {
   IterationReport report;
   report.costs = {1.0};
   report.limits = {2.0};
-  report.environments = 256;
+  report.episodes = 256;
   report.diverged = 2;
   EXPECT_TRUE(is_feasible(report));
   EXPECT_STREQ(limit_sign(report, 0), "<=");
