@@ -18,8 +18,8 @@ struct Appo {
 
   // max (E[min(ρA_R, clip(ρ)A_R)] − Σ f_i E[max(ρA_Ci, clip(ρ)A_Ci)]) / (1 + Σf),  f_i = max(0, λ_i + σ violation_i).
   void update(OnPolicy& machine, IterationReport& report) {
-    duals.ascend(report.costs);
-    const std::vector<double> violations = duals.violations(report.costs);
+    duals.ascend(machine.costs_to_keep());
+    const std::vector<double> violations = duals.violations(machine.costs_to_keep());
     grow_penalty(machine.settings().dual, violations);
     report.nu = augmented_multipliers(duals.values(), penalty * machine.settings().dual.learning_rate, violations);
     machine.ascend(sum_of_clipped(lagrangian_coefficients(report.nu), machine.settings().update.clip), report);

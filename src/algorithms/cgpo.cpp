@@ -14,11 +14,14 @@
 #include "cgpo/subproblem/trust_region.hpp"
 #include "cgpo/updates/action_metric.hpp"
 #include "cgpo/updates/actor_critic.hpp"
+#include "cgpo/updates/monitor.hpp"
 #include "cgpo/updates/noise_free_problem.hpp"
 #include "cgpo/updates/radius.hpp"
 
 namespace cgpo {
 namespace {
+
+constexpr int kTrialEpisodes = 16;  // pairs of episodes tell much more than as many single ones
 
 // One episode has no standard error. Then nothing is put down to chance; the report says that it is not known.
 double known_or_none(double standard_error) { return std::isfinite(standard_error) ? standard_error : 0.0; }
@@ -35,6 +38,7 @@ struct StepOrigin {
   std::vector<std::vector<double>> directions;  // [1 + limited costs]: H⁻¹ of the gradients
   TrustRegionProblem problem;
   std::vector<double> unbiased_gram;  // the problem's, without what sampling noise adds to it
+  double noise_factor = 1.0;          // on σ, with the step
 
   void save(Tensors& tensors) const {
     if (parameters.empty()) return;
@@ -50,6 +54,7 @@ struct StepOrigin {
     tensors.put("origin.gram", std::span<const double>(problem.gram));
     tensors.put("origin.unbiased_gram", std::span<const double>(unbiased_gram));
     tensors.put("origin.slack", std::span<const double>(problem.slack));
+    tensors.put("origin.noise_factor", noise_factor);
   }
 
   void load(const Tensors& tensors) {
@@ -64,6 +69,7 @@ struct StepOrigin {
     problem.gram = tensors.numbers("origin.gram");
     unbiased_gram = tensors.numbers("origin.unbiased_gram");
     problem.slack = tensors.numbers("origin.slack");
+    noise_factor = tensors.contains("origin.noise_factor") ? tensors.number("origin.noise_factor") : 1.0;
     directions.clear();
     for (std::size_t i = 0; i <= problem.slack.size(); ++i)
       directions.push_back(tensors.numbers(fmt::format("origin.direction{}", i)));
@@ -73,7 +79,11 @@ struct StepOrigin {
 class Cgpo final : public Algorithm {
  public:
   Cgpo(const AlgorithmContext& context, const GradientSourceMaker& make_source)
-      : settings_(context.settings), parts_(context), radius_(context.settings.radius), source_(make_source(parts_)) {
+      : settings_(context.settings),
+        parts_(context),
+        monitor_(parts_),
+        radius_(context.settings.radius),
+        source_(make_source(parts_)) {
     if (settings_.critic.sobolev > 0.0 && !settings_.critic.fit_first) {
       // After the update the sweep would mix the batch's actions with another policy's slopes.
       throw UserError(
@@ -81,7 +91,8 @@ class Cgpo final : public Algorithm {
     }
     const RadiusSettings& radius = settings_.radius;
     if (radius.test == RadiusTest::kPaired) {
-      trial_.emplace(*parts_.simulator, settings_.environments, parts_.horizon, settings_.kernel.block, Keep::kOutcome);
+      trial_.emplace(*parts_.simulator, std::min(kTrialEpisodes, settings_.environments), parts_.horizon,
+                     settings_.kernel.block, Keep::kOutcome);
     }
     for (std::size_t i = 0; i < parts_.constraints.limits.size(); ++i) {
       if (!std::isfinite(parts_.constraints.limits[i])) continue;
@@ -90,25 +101,23 @@ class Cgpo final : public Algorithm {
     }
     if (radius.metric == RadiusMetric::kAction) {
       metric_.emplace(parts_.policy, radius.rows, radius.damping);
-      metric_memory_.assign(std::max(parts_.batch.blocks.size(), active_.size() + 1), ActionMetric::Memory(*metric_));
+      metric_memory_.assign(std::max(std::size_t{kGradientGroups}, active_.size() + 1), ActionMetric::Memory(*metric_));
     }
-    parts_.warm_up_normaliser();
+    noise_shares_.assign((active_.size() + 1) * (active_.size() + 1), 0.0);
+    monitor_.warm_up(parts_);
   }
 
   IterationReport iterate() override {
-    // Sample N episodes under π_θ; J_R and J_C are their means.
-    parts_.collect_episodes(iteration_);
-    steps_ += std::int64_t{parts_.batch.environments} * parts_.horizon;
-    const BatchStatistics statistics = summarise(parts_.batch);
-    IterationReport report = report_of(parts_, statistics, iteration_, steps_);
+    // Sample N episodes under π_θ, and some without noise; J_R and J_C are what they and all earlier ones tell.
+    IterationReport report = monitor_.collect(parts_, iteration_);
 
     source_->learn(parts_, iteration_, report);  // a model, if there is one
 
     // Was the last step as good as it promised? (Eq. 12)
-    const Outcome now = outcome(statistics);
+    const Outcome now = outcome(monitor_.statistics());
     fill_changes(now, report);
-    if (radius_.retreats(now, report.limits)) {  // never with a trial: it has judged already
-      retreat(report);
+    if (const auto shorter = radius_.retreat(now, report.limits)) {  // never with a trial: it has judged already
+      retreat(*shorter, report);
       if (too_many_diverged(report)) {
         report.warning = "last step taken back: " + diverged_words(report.diverged, report.episodes);
       }
@@ -139,22 +148,23 @@ class Cgpo final : public Algorithm {
     origin_.scale = parts_.normaliser.scale();
     origin_.return_mean = report.return_mean;
     origin_.return_se = known_or_none(report.return_se);
-    origin_.costs = report.costs;
     origin_.costs_se = report.costs_se;
     for (double& se : origin_.costs_se) se = known_or_none(se);
+    origin_.noise_factor = monitor_.noise_factor(parts_);
+    monitor_.remember();
     measure(gradient);
     for (std::size_t i = 0; settings_.radius.debias && i <= active_.size(); ++i) {
       const std::size_t at = i * (active_.size() + 2);
       report.gradient_signals.push_back(origin_.unbiased_gram[at] / origin_.problem.gram[at]);
     }
-    origin_.margins = margins(report);
-    origin_.problem.slack = slacks(report);
-    origin_.problem.radius = radius_.value();
+    aim(report);
+    report.radius = origin_.problem.radius;
     if (!refuse_batch(report)) take_step(report);
     if (trial_) try_step(report);
 
     if (source_->uses_critics() && !settings_.critic.fit_first) fit_critics(report);
     parts_.update_normaliser();
+    monitor_.plan(parts_, report.gradient_signals);
     ++iteration_;
     return report;
   }
@@ -166,8 +176,9 @@ class Cgpo final : public Algorithm {
     radius_.save(tensors);
     origin_.save(tensors);
     source_->save(tensors);
+    monitor_.save(tensors);
+    tensors.put("noise_shares", std::span<const double>(noise_shares_));
     tensors.put("iteration", static_cast<std::int64_t>(iteration_));
-    tensors.put("steps", steps_);
   }
 
   void load(const Tensors& tensors) override {
@@ -175,8 +186,9 @@ class Cgpo final : public Algorithm {
     radius_.load(tensors);
     origin_.load(tensors);
     source_->load(tensors);
+    monitor_.load(tensors);
+    if (tensors.contains("noise_shares")) tensors.get("noise_shares", std::span<double>(noise_shares_));
     iteration_ = static_cast<int>(tensors.integer("iteration"));
-    steps_ = tensors.integer("steps");
   }
 
   void warm_start(const Tensors& tensors) override { parts_.load(tensors); }
@@ -216,17 +228,37 @@ class Cgpo final : public Algorithm {
     }
   }
 
-  // The new policy from the start states and with the noise that the old one had; shorter steps until one holds.
+  // The new policy from start states and with the noise that the old one had in the first of the batch's episodes;
+  // shorter steps until one holds.
   void try_step(IterationReport& report) {
-    const EpisodeKey key{.seed = parts_.context.seed, .iteration = static_cast<std::uint32_t>(iteration_)};
+    const EpisodeKey key{.seed = parts_.context.seed,
+                         .iteration = static_cast<std::uint32_t>(iteration_),
+                         .of = parts_.batch.environments};
+    trial_->use(std::min(trial_->capacity(), parts_.batch.environments));
     for (;;) {
       collect(*parts_.simulator, parts_.actor(), key, /*deterministic=*/false, *parts_.context.pool, *trial_);
-      steps_ += std::int64_t{trial_->environments} * trial_->horizon;
-      const Outcome now = outcome(summarise(*trial_));
+      monitor_.count_steps(std::int64_t{trial_->environments} * trial_->horizon);
+      const Outcome now = outcome_of_trial();
       fill_changes(now, report);
-      if (!radius_.retreats(now, report.limits)) return judge(now, report);
-      retreat(report);
+      const auto shorter = radius_.retreat(now, report.limits);
+      if (!shorter) return judge(now, report);
+      retreat(*shorter, report);
     }
+  }
+
+  // J before the step and what the same episodes changed by, with the standard errors of those differences.
+  Outcome outcome_of_trial() const {
+    Outcome now{origin_.return_mean, 0.0, origin_.costs, std::vector<double>(origin_.costs.size(), 0.0)};
+    const auto lost = std::int64_t{trial_->environments} - trial_->intact_environments();
+    const bool diverged = too_many_diverged(lost, trial_->environments);
+    for (std::size_t k = 0; k <= origin_.costs.size(); ++k) {
+      const PairedSums pairs = pair_episodes(parts_.batch, *trial_, static_cast<int>(k));
+      const double change = diverged ? kNan : pairs.mean_difference();
+      const double se = known_or_none(pairs.standard_error_of_difference());
+      (k == 0 ? now.return_now : now.costs_now[k - 1]) += change;
+      (k == 0 ? now.return_se : now.costs_se[k - 1]) = se;
+    }
+    return now;
   }
 
   // directions = H⁻¹ of the gradients of J_R and of each limited J_C; in the Euclidean ball the gradients themselves.
@@ -245,25 +277,54 @@ class Cgpo final : public Algorithm {
     origin_.directions = products_.directions;
     origin_.problem.gram = products_.gram;
     origin_.unbiased_gram = products_.unbiased_gram;
+    if (settings_.radius.debias) smooth_noise();
   }
 
-  // By how much a step aims below each limit.
-  std::vector<double> margins(const IterationReport& report) const {
-    std::vector<double> result;
-    for (std::size_t i = 0; i < report.limits.size(); ++i) {
-      const double share = std::isinf(report.limits[i]) ? 0.0 : std::max(std::abs(report.limits[i]), 1.0);
-      result.push_back(settings_.radius.margin * share +
-                       settings_.radius.margin_se * known_or_none(report.costs_se[i]) +
-                       settings_.radius.margin_miss * radius_.miss(i));
+  // Of few episodes the noise is known badly; as a share of the products it changes slowly, so a running mean has it.
+  void smooth_noise() {
+    constexpr double kMemory = 0.8;
+    const std::size_t size = active_.size() + 1;
+    const std::vector<double>& gram = origin_.problem.gram;
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t j = 0; j < size; ++j) {
+        const double unit = std::sqrt(gram[i * size + i] * gram[j * size + j]);
+        double& share = noise_shares_[i * size + j];
+        double& unbiased = origin_.unbiased_gram[i * size + j];
+        const double now = unit > 0.0 ? (gram[i * size + j] - unbiased) / unit : 0.0;
+        if (std::isfinite(now)) share = iteration_ == 0 ? now : kMemory * share + (1.0 - kMemory) * now;
+        unbiased = gram[i * size + j] - share * unit;
+      }
     }
-    return result;
   }
 
-  // c_i = J_Ci − (b_i − margin). A cost without a limit is left to itself.
-  std::vector<double> slacks(const IterationReport& report) const {
-    std::vector<double> result;
-    for (const std::size_t i : active_) result.push_back(report.costs[i] - (report.limits[i] - origin_.margins[i]));
-    return result;
+  // The largest change of signal k that a step as long as the radius could make, by what of its gradient is no noise.
+  double reach(std::size_t k) const {
+    constexpr double kLeastSignal = 0.1;
+    const std::size_t at = k * (active_.size() + 2);
+    const double square = std::max(origin_.unbiased_gram[at], kLeastSignal * origin_.problem.gram[at]);
+    return std::sqrt(std::max(origin_.problem.radius * square, 0.0));
+  }
+
+  // c_i = J_Ci − (b_i − margin), J_Ci the larger of what it is with noise and deployed. A cost without a limit is left
+  // to itself.
+  void aim(const IterationReport& report) {
+    origin_.costs = report.costs;
+    origin_.margins.assign(report.limits.size(), 0.0);
+    origin_.problem.slack.clear();
+    // Near a limit steps are short enough that what their predictions may miss leaves half of the way there.
+    origin_.problem.radius = radius_.value();
+    for (std::size_t k = 0; k < active_.size(); ++k) {
+      const double farthest = monitor_.farthest_reach(active_[k]);
+      if (reach(k + 1) > farthest) origin_.problem.radius *= std::pow(farthest / reach(k + 1), 2);
+    }
+    for (std::size_t k = 0; k < active_.size(); ++k) {
+      const std::size_t i = active_[k];
+      const double share = std::max(std::abs(report.limits[i]), 1.0);
+      origin_.costs[i] = monitor_.cost(i);
+      origin_.margins[i] = settings_.radius.margin * share + monitor_.margin(i, reach(k + 1));
+      const double bend = settings_.radius.confidence > 0.0 ? monitor_.estimate(i + 1).bend() * reach(k + 1) : 0.0;
+      origin_.problem.slack.push_back(origin_.costs[i] + bend - (report.limits[i] - origin_.margins[i]));
+    }
   }
 
   // Below which share of the step along the constraints that part is left out; above 1: always.
@@ -275,13 +336,12 @@ class Cgpo final : public Algorithm {
   // Before the first step there is nothing to compare with. What too few episodes speak for is NaN, and worse than
   // anything that a step may bring.
   Outcome outcome(const BatchStatistics& statistics) const {
-    Outcome now{statistics.mean[0],
-                std::hypot(known_or_none(statistics.standard_error[0]), origin_.return_se),
-                {statistics.mean.begin() + 1, statistics.mean.end()},
-                {statistics.standard_error.begin() + 1, statistics.standard_error.end()}};
-    for (double& se : now.costs_se) se = known_or_none(se);
-    for (std::size_t i = 0; i < origin_.costs_se.size(); ++i)
-      now.costs_se[i] = std::hypot(now.costs_se[i], origin_.costs_se[i]);
+    Outcome now{statistics.mean[0], std::hypot(known_or_none(statistics.standard_error[0]), origin_.return_se), {}, {}};
+    for (std::size_t i = 0; i < parts_.constraints.limits.size(); ++i) {
+      now.costs_now.push_back(monitor_.cost(i));
+      now.costs_se.push_back(known_or_none(statistics.standard_error[i + 1]));
+      if (!origin_.costs_se.empty()) now.costs_se[i] = std::hypot(now.costs_se[i], origin_.costs_se[i]);
+    }
     if (too_many_diverged(statistics.diverged, parts_.batch.environments)) {
       now.return_now = kNan;
       std::fill(now.costs_now.begin(), now.costs_now.end(), kNan);
@@ -290,9 +350,10 @@ class Cgpo final : public Algorithm {
   }
 
   // Back to where the last step began, and from there a shorter one.
-  void retreat(IterationReport& report) {
-    report.radius = radius_.value();
-    origin_.problem.radius = radius_.value();
+  void retreat(double radius, IterationReport& report) {
+    monitor_.go_back();
+    report.radius = radius;
+    origin_.problem.radius = radius;
     take_step(report);
     parts_.policy.fold_input_change(parts_.parameters, origin_.scale, parts_.normaliser.scale());
     report.update_case = "retreat";
@@ -332,17 +393,33 @@ class Cgpo final : public Algorithm {
     }
     report.lambda = step.lambda;
     report.nu.assign(report.costs.size(), 0.0);
-    Prediction prediction{origin_.return_mean, origin_.return_mean + step.gain, origin_.costs, origin_.costs,
+    const double by_noise = monitor_.return_by_noise(origin_.noise_factor);
+    Prediction prediction{origin_.return_mean, origin_.return_mean + step.gain + by_noise, origin_.costs, origin_.costs,
                           origin_.margins};
     for (std::size_t i = 0; i < active_.size(); ++i) {
       report.nu[active_[i]] = step.nu[i];
       prediction.costs_after[active_[i]] += step.change[i];
     }
-    radius_.expect(std::move(prediction));
+    radius_.expect(std::move(prediction), origin_.problem.radius);
+    expect(step);
+  }
+
+  // What the filters are told of a step.
+  void expect(const TrustRegionStep& step) {
+    parts_.scale_noise(origin_.noise_factor);
+    ExpectedMove move{{step.gain}, {reach(0)}};
+    move.change.resize(parts_.constraints.limits.size() + 1, kNan);
+    move.reach.resize(move.change.size(), kNan);
+    for (std::size_t k = 0; k < active_.size(); ++k) {
+      move.change[active_[k] + 1] = step.change[k];
+      move.reach[active_[k] + 1] = reach(k + 1);
+    }
+    monitor_.expect(move, origin_.noise_factor);
   }
 
   Settings settings_;
   ActorCritic<float> parts_;
+  PolicyMonitor monitor_;
   AdaptiveRadius radius_;
   std::unique_ptr<PolicyGradientSource> source_;
   std::optional<ActionMetric> metric_;
@@ -352,8 +429,8 @@ class Cgpo final : public Algorithm {
   StepOrigin origin_;
   std::vector<std::size_t> active_;         // costs that have a limit
   std::vector<std::size_t> signals_ = {0};  // of the problem's vectors: the reward, then those costs
+  std::vector<double> noise_shares_;        // of the Gram matrix, in units of its diagonal; a running mean
   int iteration_ = 0;
-  std::int64_t steps_ = 0;  // of the environments, those of trials too
 };
 
 }  // namespace

@@ -93,9 +93,10 @@ struct Cpo {
           report.warning = "conjugate gradients have not converged; more update.conjugate or update.damping would help";
       }
     }
+    const std::vector<double> costs = machine.costs_to_keep();
     for (const std::size_t i : active) {
       const double scale = kappa(machine) * machine.samples.scale(static_cast<int>(i) + 1);
-      problem.slack.push_back((report.costs[i] - report.limits[i]) / scale);
+      problem.slack.push_back((costs[i] - report.limits[i]) / scale);
     }
     return problem;
   }

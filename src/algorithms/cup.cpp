@@ -25,7 +25,7 @@ struct Cup {
         projection(machine.parts.policy.parameter_count()) {}
 
   void update(OnPolicy& machine, IterationReport& report) {
-    duals.ascend(report.costs);
+    duals.ascend(machine.costs_to_keep());
     report.nu = duals.values();
 
     // θ_{k+½}: max E[min(ρA_R, clip(ρ)A_R)].

@@ -13,6 +13,7 @@
 #include "cgpo/nn/adam.hpp"
 #include "cgpo/updates/actor_critic.hpp"
 #include "cgpo/updates/lagrange.hpp"
+#include "cgpo/updates/monitor.hpp"
 
 namespace cgpo {
 namespace {
@@ -25,6 +26,7 @@ class FirstOrderLag final : public Algorithm {
       : settings_(context.settings),
         reach_(reach),
         parts_(context),
+        monitor_(parts_),
         duals_(settings_.dual, parts_.constraints.limits, parts_.horizon),
         adam_(parts_.policy.parameter_count()),
         ascent_(parts_.parameters.size()) {
@@ -32,23 +34,25 @@ class FirstOrderLag final : public Algorithm {
       throw UserError("task {} is not differentiable, so {} cannot learn it", context.task->spec().name, name);
     first_order_.emplace(*parts_.simulator, parts_.policy, parts_.batch,
                          uses_critics() ? settings_.window : settings_.bptt.window, horizon_rule(settings_));
-    parts_.warm_up_normaliser();
+    monitor_.warm_up(parts_);
   }
 
   IterationReport iterate() override {
     // Sample N episodes under π_θ; J_R and J_C are their means.
-    parts_.collect_episodes(iteration_);
-    steps_ += std::int64_t{parts_.batch.environments} * parts_.horizon;
-    IterationReport report = report_of(parts_, summarise(parts_.batch), iteration_, steps_);
+    IterationReport report = monitor_.collect(parts_, iteration_);
 
     if (!parts_.refuses_batch(report)) {
       // λ ← max(0, λ + η violation); then θ along (g − Σλ_i q_i)/(1 + Σλ).
-      duals_.ascend(report.costs);
+      duals_.ascend(monitor_.costs_to_keep());
       report.nu = duals_.values();
       if (uses_critics()) fit_critics(parts_, *first_order_, iteration_, report);
       ascend(report);
     }
+    const double factor = monitor_.noise_factor(parts_);
+    parts_.scale_noise(factor);
+    monitor_.expect_anything(factor);
     parts_.update_normaliser();
+    monitor_.plan(parts_, {});
     ++iteration_;
     return report;
   }
@@ -59,15 +63,15 @@ class FirstOrderLag final : public Algorithm {
     parts_.save(tensors);
     duals_.save(tensors);
     adam_.save(tensors, "policy.adam");
+    monitor_.save(tensors);
     tensors.put("iteration", static_cast<std::int64_t>(iteration_));
-    tensors.put("steps", steps_);
   }
   void load(const Tensors& tensors) override {
     parts_.load(tensors);
     duals_.load(tensors);
     adam_.load(tensors, "policy.adam");
+    monitor_.load(tensors);
     iteration_ = static_cast<int>(tensors.integer("iteration"));
-    steps_ = tensors.integer("steps");
   }
   void warm_start(const Tensors& tensors) override { parts_.load(tensors); }
 
@@ -108,13 +112,13 @@ class FirstOrderLag final : public Algorithm {
   Settings settings_;
   Reach reach_;
   ActorCritic<float> parts_;
+  PolicyMonitor monitor_;
   DualVariables duals_;
   Adam<float> adam_;
   std::optional<FirstOrderGradient<float>> first_order_;
   std::vector<double> ascent_;
   std::vector<float> before_;  // the parameters of before the update
   int iteration_ = 0;
-  std::int64_t steps_ = 0;
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ std::int64_t workspace_bytes(const MemorySizes& sizes, int columns) {
 
 // GradientEstimate of one signal: a vector, and one a block.
 std::int64_t estimate_bytes(const MemorySizes& sizes) {
-  return sizes.signals * (1 + block_count(sizes)) * sizes.policy.parameter_count() * kDouble;
+  return GradientEstimate::bytes(sizes.signals, block_count(sizes), sizes.policy.parameter_count());
 }
 
 // FirstOrderGradient.

@@ -52,6 +52,10 @@ class ModelGradient final : public PolicyGradientSource {
   }
 
   void learn(const ActorCritic<float>& parts, int iteration, IterationReport& report) override {
+    for (Batch<float>* batch :
+         {&imagined_, &whole_, real_path_ ? &*real_path_ : nullptr, single_steps_ ? &*single_steps_ : nullptr}) {
+      if (batch != nullptr) batch->use(parts.batch.environments);
+    }
     remember(parts, iteration);
     const WorldFit fit = model_.fit(training_, held_out_, parts.context.seed, iteration, *parts.context.pool);
     // Windows from real states, and, to see what the model makes of the policy, whole episodes from real starts.

@@ -15,7 +15,7 @@ struct Pdo {
   // clipped: max (E[min(ρA_R, clip(ρ)A_R)] − Σλ_i E[max(ρA_Ci, clip(ρ)A_Ci)]) / (1 + Σλ)
   // weighted: max E[ρ(A_R − Σλ_i A_Ci)] / (1 + Σλ), natural: the same in one step of a trust region
   void update(OnPolicy& machine, IterationReport& report) {
-    duals.ascend(report.costs);
+    duals.ascend(machine.costs_to_keep());
     report.nu = duals.values();
     const std::vector<double> coefficients = lagrangian_coefficients(duals.values());
     switch (machine.settings().pdo.step) {

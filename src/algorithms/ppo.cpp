@@ -26,7 +26,7 @@ struct PpoLag {
 
   // λ first, from the J_C of this very batch; then max E[min(ρA, clip(ρ)A)] with A = (A_R − Σλ_i A_Ci)/(1 + Σλ).
   void update(OnPolicy& machine, IterationReport& report) {
-    duals.ascend(report.costs);
+    duals.ascend(machine.costs_to_keep());
     report.nu = duals.values();
     machine.ascend(clipped_sum(lagrangian_coefficients(duals.values()), machine.settings().update.clip), report);
   }

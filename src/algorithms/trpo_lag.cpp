@@ -12,7 +12,7 @@ struct TrpoLag {
 
   // max E[ρ(A_R − Σλ_i A_Ci)]/(1 + Σλ) within KL(π_k‖π_θ) ≤ update.kl.
   void update(OnPolicy& machine, IterationReport& report) {
-    duals.ascend(report.costs);
+    duals.ascend(machine.costs_to_keep());
     report.nu = duals.values();
     step.take(machine, lagrangian_coefficients(duals.values()), report);
   }

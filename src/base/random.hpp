@@ -27,6 +27,7 @@ enum class Purpose : std::uint32_t {
   kTest = 11,            // tests and benchmarks
   kMetric = 12,          // states at which a step is measured
   kShuffle = 13,         // order of a batch's samples in a pass; the environment field counts stages, the step passes
+  kStarts = 14,          // start states over which a critic is averaged
   kWorldInit = 20,       // initial weights of a world model; the environment field counts members
   kWorldMinibatch = 21,  // which transitions a member sees
 };

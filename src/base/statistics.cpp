@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 namespace cgpo {
 
@@ -38,6 +39,20 @@ double standard_error_of_lattice(std::span<const double> samples, int group) {
   }
   if (triples == 0) return standard_error(samples);
   return std::sqrt(squares / 6.0 / static_cast<double>(triples) / static_cast<double>(samples.size()));
+}
+
+double normal_quantile(double probability) {
+  // Φ is known as erfc; Newton's method on it converges from the middle for all probabilities that can be told from 0
+  // and 1, since Φ is convex below 0 and concave above.
+  double z = 0.0;
+  for (int i = 0; i < 100; ++i) {
+    const double below = 0.5 * std::erfc(-z / std::numbers::sqrt2);
+    const double density = std::exp(-0.5 * z * z) / std::sqrt(2.0 * std::numbers::pi);
+    const double step = (probability - below) / density;
+    z += std::clamp(step, -1.0, 1.0);
+    if (std::abs(step) < 1e-14) break;
+  }
+  return z;
 }
 
 }  // namespace cgpo

@@ -16,4 +16,7 @@ double standard_error(std::span<const double> samples);
 // For independent samples its mean is the usual one. Groups too small for that are taken as independent.
 double standard_error_of_lattice(std::span<const double> samples, int group);
 
+// z with P(standard normal ≤ z) = probability, for probabilities between 0 and 1.
+double normal_quantile(double probability);
+
 }  // namespace cgpo

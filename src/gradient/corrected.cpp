@@ -64,14 +64,15 @@ const GradientEstimate& CorrectedGradient<Real>::estimate(const Batch<Real>& rea
   });
   const GradientEstimate& promised = promised_.estimate(predicted, actor, critics, pool);
   result_ = missed_.estimate_from_weights(real, actor, pool);
-  for (std::size_t k = 0; k < result_.block_sums.size(); ++k) {
-    for (std::size_t b = 0; b < result_.block_sums[k].size(); ++b) {
-      const std::vector<double>& more = promised.block_sums[k][b];
-      for (std::size_t i = 0; i < more.size(); ++i) result_.block_sums[k][b][i] += more[i];
+  for (std::size_t k = 0; k < result_.group_sums.size(); ++k) {
+    for (std::size_t g = 0; g < result_.group_sums[k].size(); ++g) {
+      const std::vector<double>& more = promised.group_sums[k][g];
+      for (std::size_t i = 0; i < more.size(); ++i) result_.group_sums[k][g][i] += more[i];
     }
   }
   result_.critic_cosines = promised.critic_cosines;
-  result_.reduce(predicted);  // leaves out what diverged in either
+  result_.group_episodes = promised.group_episodes;  // leaves out what diverged in either
+  result_.average();
   return result_;
 }
 

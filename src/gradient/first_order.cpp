@@ -41,6 +41,10 @@ FirstOrderGradient<Real>::FirstOrderGradient(const Simulator<Real>& simulator, c
     Workspace workspace;
     workspace.deltas.assign(static_cast<std::size_t>(signals),
                             RowStore<Real>(policy.unit_count(), block.column(segment_)));
+    workspace.grouped_inputs.resize(spec.observations, block.column(segment_));
+    workspace.grouped_noise.resize(spec.actions, block.column(segment_));
+    workspace.grouped_units.resize(policy.unit_count(), block.column(segment_));
+    workspace.grouped_deltas.resize(policy.unit_count(), block.column(segment_));
     workspace.next_state_adjoint.resize(signals * spec.states, lanes);
     workspace.observation_adjoint.resize(signals * spec.observations, lanes);
     workspace.state_adjoint.resize(signals * spec.states, lanes);
@@ -63,7 +67,7 @@ const GradientEstimate& FirstOrderGradient<Real>::estimate(const Batch<Real>& ba
   }
   check(critics.empty() || static_cast<int>(critics.size()) == simulator_.signals(), "one critic a signal");
   check(batch.blocks.front().keep == Keep::kInner, "the episodes kept what a sweep needs");
-  check(batch.blocks.size() == workspaces_.size(), "the batch has the shape that memory was made for");
+  check(batch.blocks.size() <= workspaces_.size(), "the batch has the shape that memory was made for");
   for (Workspace& workspace : workspaces_) {
     if (!critics.empty() && workspace.critic.empty())
       workspace.critic.emplace_back(critics[0].mlp(), static_cast<int>(workspace.weight.columns()));
@@ -78,7 +82,7 @@ const GradientEstimate& FirstOrderGradient<Real>::estimate(const Batch<Real>& ba
   result_.critic_cosines.clear();
   for (std::size_t k = 0; k < critics.size(); ++k) {
     const auto of_all = [&](double Cosine::*part) {
-      return sum_over_blocks(workspaces_.size(), [&](std::size_t b) { return workspaces_[b].cosines[k].*part; });
+      return sum_over_blocks(batch.blocks.size(), [&](std::size_t b) { return workspaces_[b].cosines[k].*part; });
     };
     const double count = of_all(&Cosine::count);
     result_.critic_cosines.push_back(count > 0.0 ? of_all(&Cosine::sum) / count
@@ -104,7 +108,7 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
   }
 }
 
-// Steps backwards, then all their weight gradients in one product.
+// Steps backwards, then all their weight gradients in one product a group.
 template <class Real>
 void FirstOrderGradient<Real>::sweep_segment(const TrajectoryBlock<Real>& block, const Segment& segment,
                                              const Actor<Real>& actor, Workspace& w, std::size_t index) {
@@ -115,11 +119,22 @@ void FirstOrderGradient<Real>::sweep_segment(const TrajectoryBlock<Real>& block,
     if (keeps_slopes_) total_slope(block, t, w.state_adjoint, w, slopes_[index].view().from_column(block.column(t)));
     std::swap(w.next_state_adjoint, w.state_adjoint);
   }
+  const int units = actor.policy.unit_count();
+  w.grouping.set(block.environments, segment.end - segment.begin);
+  w.grouping.take(block.inputs.view().from_column(first), block.inputs.rows(), w.grouped_inputs.view());
+  w.grouping.take(block.noise.view().from_column(first), block.noise.rows(), w.grouped_noise.view());
+  w.grouping.take(block.units.view().from_column(first), units, w.grouped_units.view());
   for (std::size_t k = 0; k < w.deltas.size(); ++k) {
-    actor.policy.accumulate_gradient(actor.parameters, block.inputs.view().from_column(first),
-                                     block.noise.view().from_column(first), block.units.view().from_column(first),
-                                     std::as_const(w.deltas[k]).view(), result_.block_sums[k][index],
-                                     (segment.end - segment.begin) * block.lanes());
+    w.grouping.take(std::as_const(w.deltas[k]).view(), units, w.grouped_deltas.view());
+    for (int g = 0; g < kGradientGroups; ++g) {
+      if (w.grouping.count(g) == 0) continue;
+      const int from = w.grouping.first(g);
+      actor.policy.accumulate_gradient(actor.parameters, std::as_const(w.grouped_inputs).view().from_column(from),
+                                       std::as_const(w.grouped_noise).view().from_column(from),
+                                       std::as_const(w.grouped_units).view().from_column(from),
+                                       std::as_const(w.grouped_deltas).view().from_column(from),
+                                       result_.partial_sum(index, k, g), w.grouping.count(g));
+    }
   }
 }
 

@@ -58,6 +58,8 @@ class FirstOrderGradient {
     SimulatorScratch<Real> simulator;
     bool intact = true;                  // the block at hand
     std::vector<RowStore<Real>> deltas;  // [signals], of the policy's units, for the steps of a segment
+    GroupedColumns grouping;             // of the segment at hand, and its rows in that order
+    RowStore<Real> grouped_inputs, grouped_noise, grouped_units, grouped_deltas;
     RowStore<Real> next_state_adjoint;   // [signals · states × B]
     RowStore<Real> observation_adjoint;  // [signals · observations × B]
     RowStore<Real> state_adjoint;        // [signals · states × B]

@@ -14,7 +14,13 @@ ZerothOrderGradient<Real>::ZerothOrderGradient(const Simulator<Real>& simulator,
                                                const Batch<Real>& shape, bool step_baseline)
     : simulator_(simulator), step_baseline_(step_baseline) {
   for (const auto& block : shape.blocks) {
-    deltas_.emplace_back(policy.unit_count(), block.column(kStepsAtOnce));
+    const std::ptrdiff_t columns = block.column(kStepsAtOnce);
+    workspaces_.push_back({{},
+                           {policy.observations(), columns},
+                           {policy.actions(), columns},
+                           {policy.unit_count(), columns},
+                           {policy.unit_count(), columns},
+                           {simulator.signals(), columns}});
     weights_.emplace_back(simulator.signals(), block.column(shape.horizon));
   }
   result_.resize(simulator.signals(), shape.blocks.size(), policy.parameter_count());
@@ -83,13 +89,22 @@ const GradientEstimate& ZerothOrderGradient<Real>::estimate_from_weights(const B
     result_.clear_block(index);
     for (int begin = 0; begin < block.simulated; begin += kStepsAtOnce) {
       const std::ptrdiff_t first = block.column(begin);
-      const int columns = (std::min(begin + kStepsAtOnce, block.simulated) - begin) * block.lanes();
-      const Rows<const Real> inputs = block.inputs.view().from_column(first);
-      const Rows<const Real> noise = block.noise.view().from_column(first);
-      for (int k = 0; k < simulator_.signals(); ++k) {
-        actor.policy.accumulate_score(actor.parameters, inputs, noise, weights_[index].view().row(k) + first,
-                                      block.units.view().from_column(first), deltas_[index].view(),
-                                      result_.block_sums[static_cast<std::size_t>(k)][index], columns);
+      Workspace& w = workspaces_[index];
+      w.grouping.set(block.environments, std::min(begin + kStepsAtOnce, block.simulated) - begin);
+      w.grouping.take(block.inputs.view().from_column(first), block.inputs.rows(), w.inputs.view());
+      w.grouping.take(block.noise.view().from_column(first), block.noise.rows(), w.noise.view());
+      w.grouping.take(block.units.view().from_column(first), actor.policy.unit_count(), w.units.view());
+      w.grouping.take(std::as_const(weights_[index]).view().from_column(first), simulator_.signals(), w.weights.view());
+      for (int g = 0; g < kGradientGroups; ++g) {
+        if (w.grouping.count(g) == 0) continue;
+        const int from = w.grouping.first(g);
+        for (int k = 0; k < simulator_.signals(); ++k) {
+          actor.policy.accumulate_score(
+              actor.parameters, std::as_const(w.inputs).view().from_column(from),
+              std::as_const(w.noise).view().from_column(from), w.weights.view().row(k) + from,
+              std::as_const(w.units).view().from_column(from), w.deltas.view().from_column(from),
+              result_.partial_sum(index, static_cast<std::size_t>(k), g), w.grouping.count(g));
+        }
       }
     }
   });

@@ -30,7 +30,11 @@ class ZerothOrderGradient {
   const Simulator<Real>& simulator_;
   bool step_baseline_;
   std::vector<RowStore<Real>> weights_;  // [block], [signals × TB]
-  std::vector<RowStore<Real>> deltas_;   // [block], of the policy's units, for a segment of steps
+  struct Workspace {                     // rows of a segment of steps, its episodes group by group
+    GroupedColumns grouping;
+    RowStore<Real> inputs, noise, units, deltas, weights;
+  };
+  std::vector<Workspace> workspaces_;  // [block]
   GradientEstimate result_;
 };
 

@@ -35,8 +35,7 @@ std::vector<std::string> plain_steps(double noise) {
           "radius.metric=euclid",
           "radius.debias=false",
           "radius.margin=0.0",
-          "radius.margin_se=0.0",
-          "radius.margin_miss=0.0",
+          "radius.confidence=0.0",
           "radius.retreat=0.0",
           "radius.sidestep=true"};
 }

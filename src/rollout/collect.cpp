@@ -52,9 +52,9 @@ class BlockRollout {
     memory_.whole = true;
     memory_.reward_paper.resize(static_cast<std::size_t>(lanes()));
     memory_.ended.resize(static_cast<std::size_t>(lanes()));
-    if (block_.units.rows() != actor_.policy.unit_count()) {
-      block_.units.resize(actor_.policy.unit_count(), keeps_inner() ? block_.column(block_.horizon) : lanes());
-    }
+    const std::ptrdiff_t columns = keeps_inner() ? block_.column(block_.horizon) : lanes();
+    if (block_.units.rows() != actor_.policy.unit_count() || block_.units.columns() < columns)
+      block_.units.resize(actor_.policy.unit_count(), columns);
     simulator_.start({.seed = key_.seed,
                       .purpose = key_.reset,
                       .iteration = key_.iteration,
@@ -201,7 +201,7 @@ template <class Real>
 void collect(const Simulator<Real>& simulator, const Actor<Real>& actor, const EpisodeKey& key, bool deterministic,
              ThreadPool& pool, Batch<Real>& batch) {
   pool.run(static_cast<int>(batch.blocks.size()), [&](int b) {
-    BlockRollout<Real>(simulator, actor, key, batch.environments, deterministic,
+    BlockRollout<Real>(simulator, actor, key, key.of > 0 ? key.of : batch.environments, deterministic,
                        batch.blocks[static_cast<std::size_t>(b)])
         .run();
   });

@@ -21,6 +21,7 @@ struct EpisodeKey {
   Purpose noise = Purpose::kNoise;
   std::uint32_t iteration = 0;
   std::uint32_t first_environment = 0;
+  int of = 0;  // environments of the batch that these are the first of; 0: they are all of it
 };
 
 // Fills the batch with one episode for every environment. An environment whose state, observation or signals stop being

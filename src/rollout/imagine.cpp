@@ -44,7 +44,7 @@ class BlockImagination {
       block_.end_observations.resize(observations(), block_.column(windows));
       block_.end_inputs.resize(observations(), block_.column(windows));
     }
-    if (block_.units.rows() != actor_.policy.unit_count())
+    if (block_.units.rows() != actor_.policy.unit_count() || block_.units.columns() < block_.column(block_.horizon))
       block_.units.resize(actor_.policy.unit_count(), block_.column(block_.horizon));
     block_.memory.reward_paper.resize(static_cast<std::size_t>(lanes()));
     block_.memory.ended.resize(static_cast<std::size_t>(lanes()));

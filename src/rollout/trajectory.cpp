@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "cgpo/base/error.hpp"
 #include "cgpo/base/numbers.hpp"
 #include "cgpo/base/statistics.hpp"
 
@@ -57,13 +58,49 @@ bool TrajectoryBlock<Real>::intact() const {
 }
 
 template <class Real>
+void TrajectoryBlock<Real>::set_lanes(int lanes_in) {
+  environments.size = lanes_in;
+  const auto count = static_cast<std::size_t>(lanes_in);
+  length.assign(count, horizon);
+  ended.assign(count, 0);
+  diverged.assign(count, 0);
+  sums.assign(static_cast<std::size_t>(signals.rows()) * count, 0.0);
+  paper_sums.assign(count, 0.0);
+  simulated = 0;
+}
+
+template <class Real>
 Batch<Real>::Batch(const Simulator<Real>& simulator, int environments_in, int horizon_in, int block_size, Keep keep)
     : environments(environments_in),
       horizon(horizon_in),
       signals(simulator.signals()),
-      lattice_starts(simulator.spec().lattice_starts) {
+      lattice_starts(simulator.spec().lattice_starts),
+      block_size_(block_size) {
   for (const Block& block : fixed_blocks(environments_in, block_size))
     blocks.emplace_back(simulator, block, horizon_in, keep);
+  last_block_lanes_ = blocks.back().lanes();
+}
+
+template <class Real>
+int Batch<Real>::capacity() const {
+  return (static_cast<int>(blocks.size() + spare_.size()) - 1) * block_size_ + last_block_lanes_;
+}
+
+template <class Real>
+void Batch<Real>::use(int environments_in) {
+  check(environments_in >= 1 && environments_in <= capacity(), "a batch of at most as many as there is memory for");
+  if (environments_in == environments) return;
+  const auto needed = static_cast<std::size_t>((environments_in + block_size_ - 1) / block_size_);
+  while (blocks.size() > needed) {
+    spare_.push_back(std::move(blocks.back()));
+    blocks.pop_back();
+  }
+  while (blocks.size() < needed) {
+    blocks.push_back(std::move(spare_.back()));
+    spare_.pop_back();
+  }
+  for (auto& block : blocks) block.set_lanes(std::min(block_size_, environments_in - block.environments.begin));
+  environments = environments_in;
 }
 
 template <class Real>
@@ -115,12 +152,56 @@ std::vector<double> episode_sums(const Batch<Real>& batch, int signal) {
   return sums;
 }
 
+namespace {
+
+std::vector<double> differences(const PairedSums& sums) {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < sums.first.size(); ++i) result.push_back(sums.second[i] - sums.first[i]);
+  return result;
+}
+
+}  // namespace
+
+double PairedSums::mean_difference() const {
+  const std::vector<double> values = differences(*this);
+  return values.empty() ? kNan
+                        : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double PairedSums::standard_error_of_difference() const { return standard_error(differences(*this)); }
+
+template <class Real>
+PairedSums pair_episodes(const Batch<Real>& first, const Batch<Real>& second, int signal) {
+  const auto sums_of = [signal](const Batch<Real>& batch) {
+    std::vector<double> values;
+    for (const auto& block : batch.blocks) {
+      for (int lane = 0; lane < block.lanes(); ++lane) {
+        const bool diverged = block.diverged[static_cast<std::size_t>(lane)] != 0;
+        values.push_back(diverged ? kNan : block.sums[block.sum_index(signal, lane)]);
+      }
+    }
+    return values;
+  };
+  const std::vector<double> x = sums_of(first);
+  const std::vector<double> y = sums_of(second);
+  PairedSums result;
+  for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
+    if (std::isnan(x[i]) || std::isnan(y[i])) continue;
+    result.first.push_back(x[i]);
+    result.second.push_back(y[i]);
+    result.environments.push_back(static_cast<int>(i));
+  }
+  return result;
+}
+
 template struct TrajectoryBlock<float>;
 template struct TrajectoryBlock<double>;
 template struct Batch<float>;
 template struct Batch<double>;
 template BatchStatistics summarise(const Batch<float>&);
 template BatchStatistics summarise(const Batch<double>&);
+template PairedSums pair_episodes(const Batch<float>&, const Batch<float>&, int);
+template PairedSums pair_episodes(const Batch<double>&, const Batch<double>&, int);
 template std::vector<double> episode_sums(const Batch<float>&, int);
 template std::vector<double> episode_sums(const Batch<double>&, int);
 

@@ -68,6 +68,8 @@ struct TrajectoryBlock {
   // What a block takes, with the units that a rollout adds and the ends of so many windows.
   static std::int64_t bytes(const BatchRows& rows, int lanes, int horizon, Keep keep, int windows = 0);
 
+  // Takes fewer environments than it was made for, or as many again; what it held is gone.
+  void set_lanes(int lanes_in);
   int lanes() const { return environments.size; }
   std::ptrdiff_t column(int t) const { return std::ptrdiff_t{t} * environments.size; }
   // Of a signal's sum over a lane's episode, in `sums`.
@@ -89,16 +91,26 @@ struct Batch {
   Batch(const Simulator<Real>& simulator, int environments_in, int horizon_in, int block_size,
         Keep keep = Keep::kInner);
 
-  int environments;
+  int environments;  // of this batch; at most as many as it was made for
   int horizon;
   int signals;
   bool lattice_starts;  // as the task says
   std::vector<TrajectoryBlock<Real>> blocks;
 
+  // Makes it a batch of so many environments, within the memory that it has; what it held is gone.
+  void use(int environments_in);
+  // What it was made for.
+  int capacity() const;
+
   // The number of step t of an environment's episode, where all steps of the batch are numbered.
   std::ptrdiff_t sample(int t, int environment) const { return std::ptrdiff_t{t} * environments + environment; }
   int intact_environments() const;  // that did not diverge
   Moments moments() const;          // of all blocks, merged in their order
+
+ private:
+  int block_size_;
+  std::vector<TrajectoryBlock<Real>> spare_;  // blocks that this batch does not need; the last is the next to come back
+  int last_block_lanes_;                      // of the last block, when all are used
 };
 
 // visit(block, lane) of every episode that did not diverge, in the order of the environments.
@@ -127,5 +139,17 @@ BatchStatistics summarise(const Batch<Real>& batch);
 // The sum of a signal over each episode that did not diverge, in the order of the environments.
 template <class Real>
 std::vector<double> episode_sums(const Batch<Real>& batch, int signal);
+
+// A signal's sums over episodes of two batches from the same start states, those that diverged in neither: environments
+// 0, 1, … of both.
+struct PairedSums {
+  std::vector<double> first, second;
+  std::vector<int> environments;
+
+  double mean_difference() const;               // second less first; NaN of none
+  double standard_error_of_difference() const;  // NaN of fewer than two
+};
+template <class Real>
+PairedSums pair_episodes(const Batch<Real>& first, const Batch<Real>& second, int signal);
 
 }  // namespace cgpo

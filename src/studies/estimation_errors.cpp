@@ -7,7 +7,6 @@ namespace cgpo {
 namespace {
 
 constexpr int kFitBatches = 10'000;  // batches of fits, apart from those of repetitions
-std::size_t at(std::ptrdiff_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/index.hpp"
 #include "cgpo/base/numbers.hpp"
 #include "cgpo/gradient/targets.hpp"
 #include "cgpo/rollout/divergence.hpp"
@@ -47,6 +48,7 @@ IterationReport report_of(const ActorCritic<float>& parts, const BatchStatistics
   report.costs.assign(statistics.mean.begin() + 1, statistics.mean.end());
   report.costs_se.assign(statistics.standard_error.begin() + 1, statistics.standard_error.end());
   report.limits = parts.constraints.limits;
+  report.noise = parts.noise();
   report.episode_length = statistics.episode_length;
   report.diverged = statistics.diverged;
   report.episodes = parts.batch.environments;
@@ -91,16 +93,40 @@ ActorCritic<Real>::ActorCritic(const AlgorithmContext& context_in, Keep keep)
 }
 
 template <class Real>
-void ActorCritic<Real>::warm_up_normaliser() {
+double ActorCritic<Real>::noise() const {
+  double sum = 0.0;
+  for (int a = 0; a < policy.actions(); ++a)
+    sum += std::exp(static_cast<double>(parameters[at(policy.log_std_offset() + a)]));
+  return sum / policy.actions();
+}
+
+template <class Real>
+void ActorCritic<Real>::scale_noise(double factor) {
+  if (factor == 1.0) return;
+  for (int a = 0; a < policy.actions(); ++a)
+    parameters[at(policy.log_std_offset() + a)] += static_cast<Real>(std::log(factor));
+}
+
+template <class Real>
+void ActorCritic<Real>::warm_up_normaliser(int episodes) {
+  batch.use(episodes > 0 ? episodes : batch.capacity());
   const EpisodeKey key{.seed = context.seed, .reset = Purpose::kWarmupReset, .noise = Purpose::kWarmupNoise};
   collect(*simulator, actor(), key, /*deterministic=*/false, *context.pool, batch);
   normaliser.update(batch.moments());
 }
 
 template <class Real>
-void ActorCritic<Real>::collect_episodes(int iteration) {
+void ActorCritic<Real>::collect_episodes(int iteration, int episodes) {
+  batch.use(episodes > 0 ? episodes : batch.capacity());
   const EpisodeKey key{.seed = context.seed, .iteration = static_cast<std::uint32_t>(iteration)};
   collect(*simulator, actor(), key, /*deterministic=*/false, *context.pool, batch);
+}
+
+template <class Real>
+void ActorCritic<Real>::repeat_without_noise(int iteration, Batch<Real>& deployed) const {
+  const EpisodeKey key{
+      .seed = context.seed, .iteration = static_cast<std::uint32_t>(iteration), .of = batch.environments};
+  collect(*simulator, actor(), key, /*deterministic=*/true, *context.pool, deployed);
 }
 
 // What diverges passes through any number on its way: such observations would scale all others down to nothing.
@@ -143,8 +169,25 @@ std::vector<FitReport> ActorCritic<Real>::fit_critics(int iteration, const Slope
 template <class Real>
 std::vector<FitReport> ActorCritic<Real>::fit_critics_to(const TargetsOfSignal& targets, bool timed, int iteration,
                                                          const SlopeSource<Real>& slopes) {
-  // One table of inputs for all critics: sample t·N + environment.
-  table_.resize(context.task->spec().observations + 1, batch.sample(horizon, 0));
+  fill_table(timed);
+  std::vector<FitReport> reports(static_cast<std::size_t>(signals()));
+  context.pool->run(
+      signals(), [&](int k) { reports[static_cast<std::size_t>(k)] = fit_critic(k, targets(k), iteration, slopes); });
+  if (remembers()) remember_samples();
+  return reports;
+}
+
+// Slopes are known of this batch's states only.
+template <class Real>
+bool ActorCritic<Real>::remembers() const {
+  return context.settings.critic.memory > 0 && context.settings.critic.sobolev == 0.0;
+}
+
+template <class Real>
+void ActorCritic<Real>::fill_table(bool timed) {
+  const int observations = context.task->spec().observations;
+  const std::ptrdiff_t fresh = batch.sample(horizon, 0);
+  table_.resize(observations + 1, fresh + old_.count);
   context.pool->run(static_cast<int>(batch.blocks.size()), [&](int b) {
     const auto& block = batch.blocks[static_cast<std::size_t>(b)];
     for (int t = 0; t < block.simulated; ++t) {
@@ -152,10 +195,46 @@ std::vector<FitReport> ActorCritic<Real>::fit_critics_to(const TargetsOfSignal& 
                    block.lanes(), timed ? critics.front().time_feature(t) : Real(0));
     }
   });
-  std::vector<FitReport> reports(static_cast<std::size_t>(signals()));
-  context.pool->run(
-      signals(), [&](int k) { reports[static_cast<std::size_t>(k)] = fit_critic(k, targets(k), iteration, slopes); });
-  return reports;
+  for (std::int64_t i = 0; i < old_.count; ++i) {
+    const Real* const from = old_.rows.data() + i * old_width();
+    Real* const to = table_.sample(fresh + i);
+    normaliser.normalise(Rows<const Real>(from, 1), Rows<Real>(to, 1), 1);
+    to[observations] = from[observations];
+  }
+}
+
+template <class Real>
+void ActorCritic<Real>::remember_samples() {
+  const int observations = context.task->spec().observations;
+  // With as many new ones as now, the next fit has `critic.memory` episodes.
+  const std::int64_t most = std::int64_t{context.settings.critic.memory - batch.environments} * horizon;
+  if (most <= 0) {
+    old_ = {};
+    return;
+  }
+  for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
+    const auto& block = batch.blocks[b];
+    for (int lane = 0; lane < block.lanes(); ++lane) {
+      for (int t = 0; t < block.simulated; ++t) {
+        bool any = false;
+        for (int k = 0; k < signals(); ++k) any = any || counts(block, simulator->stops_at_end(k), t, lane);
+        if (!any) continue;
+        const std::ptrdiff_t column = block.column(t) + lane;
+        const std::ptrdiff_t sample = batch.sample(t, block.environments.begin + lane);
+        for (int i = 0; i < observations; ++i) old_.rows.push_back(block.observations.view().row(i)[column]);
+        old_.rows.push_back(table_.data()[sample * table_.width() + observations]);
+        for (int k = 0; k < signals(); ++k) {
+          const bool counted = counts(block, simulator->stops_at_end(k), t, lane);
+          old_.rows.push_back(counted ? memory_[at(k)].all_targets[at(sample)] : Real(0));
+          old_.rows.push_back(counted ? Real(1) : Real(0));
+        }
+        ++old_.count;
+      }
+    }
+  }
+  const std::int64_t forgotten = std::max<std::int64_t>(old_.count - most, 0);
+  old_.rows.erase(old_.rows.begin(), old_.rows.begin() + forgotten * old_width());
+  old_.count -= forgotten;
 }
 
 template <class Real>
@@ -198,6 +277,14 @@ FitReport ActorCritic<Real>::fit_critic(int k, const std::vector<AlignedVector<R
     }
   }
   if (memory.chosen.empty()) return {kNan, kNan};  // every environment diverged
+  const double fresh = static_cast<double>(memory.chosen.size());
+  const std::ptrdiff_t first_old = batch.sample(horizon, 0);
+  for (std::int64_t i = 0; i < old_.count; ++i) {
+    const Real* const of_signal = old_.rows.data() + i * old_width() + context.task->spec().observations + 1 + 2 * k;
+    if (of_signal[1] == Real(0)) continue;
+    memory.all_targets[at(first_old + i)] = of_signal[0];
+    memory.chosen.push_back(static_cast<std::uint32_t>(first_old + i));
+  }
   const FitSamples<Real> samples{table_, memory.all_targets, memory.chosen};
   critic.rescale_to(samples);
   SlopeLoss<Real>* slope_loss = nullptr;
@@ -207,7 +294,9 @@ FitReport ActorCritic<Real>::fit_critic(int k, const std::vector<AlignedVector<R
     memory.slopes->set(*slopes.batch, *slopes.slopes, k, memory.chosen, normaliser, settings.sobolev);
     slope_loss = memory.slopes.get();
   }
-  return critic.fit(samples, {settings.steps, settings.batch, settings.learning_rate},
+  // Work in proportion to what is new.
+  const auto steps = static_cast<int>(std::ceil(std::min(settings.passes * fresh / settings.batch, 1e6)));
+  return critic.fit(samples, {std::min(settings.steps, steps), settings.batch, settings.learning_rate},
                     {context.seed, static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(k)},
                     *memory.workspace, slope_loss);
 }
@@ -234,6 +323,7 @@ void ActorCritic<Real>::save(Tensors& tensors) const {
   policy.save(tensors, "policy", parameters);
   normaliser.save(tensors, "normaliser");
   for (std::size_t k = 0; k < critics.size(); ++k) critics[k].save(tensors, fmt::format("critic{}", k));
+  if (old_.count > 0) tensors.put("critics.samples", std::span<const Real>(old_.rows));
 }
 
 template <class Real>
@@ -241,6 +331,12 @@ void ActorCritic<Real>::load(const Tensors& tensors) {
   policy.load(tensors, "policy", parameters);
   normaliser.load(tensors, "normaliser");
   for (std::size_t k = 0; k < critics.size(); ++k) critics[k].load(tensors, fmt::format("critic{}", k));
+  old_ = {};
+  const auto samples = tensors.entries.find("critics.samples");
+  if (samples == tensors.entries.end() || !remembers()) return;
+  old_.rows.resize(samples->second.bytes.size() / sizeof(Real));
+  tensors.get("critics.samples", std::span<Real>(old_.rows));
+  old_.count = static_cast<std::int64_t>(old_.rows.size()) / old_width();
 }
 
 template struct ActorCritic<float>;

@@ -39,10 +39,15 @@ struct ActorCritic {
   Actor<Real> actor() const { return {policy, parameters, normaliser}; }
   int signals() const { return simulator->signals(); }
 
-  // One batch under the first policy sets the normaliser before iteration 0.
-  void warm_up_normaliser();
-  // Samples the episodes of an iteration into `batch`.
-  void collect_episodes(int iteration);
+  double noise() const;  // σ, mean over the actions
+  void scale_noise(double factor);
+
+  // So many episodes under the first policy set the normaliser before iteration 0; 0: as many as the batch can hold.
+  void warm_up_normaliser(int episodes = 0);
+  // Samples so many episodes of an iteration into `batch`.
+  void collect_episodes(int iteration, int episodes = 0);
+  // Fills `deployed` with episodes from the start states of the batch's first ones, by the mean action.
+  void repeat_without_noise(int iteration, Batch<Real>& deployed) const;
   // Merges the batch's observations; the first layers take the change up, so that no network's function moves. Not
   // those of a batch that no update may come from.
   void update_normaliser();
@@ -73,10 +78,23 @@ struct ActorCritic {
     std::unique_ptr<SlopeTargets<Real>> slopes;
   };
   const std::vector<AlignedVector<Real>>& lambda_targets(int signal);
+  // The table of all samples that critics are fitted to: this batch's, sample t·N + environment, then older ones.
+  void fill_table(bool timed);
+  void remember_samples();
   FitReport fit_critic(int signal, const std::vector<AlignedVector<Real>>& targets, int iteration,
                        const SlopeSource<Real>& slopes);
 
+  // Samples of earlier iterations, oldest first: observation as the task gives it, time, and for each signal a target
+  // and whether it counts. With few episodes an iteration they steady the critics.
+  struct OldSamples {
+    std::int64_t count = 0;
+    std::vector<Real> rows;  // [count × (observations + 1 + 2 signals)]
+  };
+  int old_width() const { return context.task->spec().observations + 1 + 2 * signals(); }
+  bool remembers() const;
+
   SampleTable<Real> table_;
+  OldSamples old_;
   std::vector<CriticMemory> memory_;  // [signal]
 };
 

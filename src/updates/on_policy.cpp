@@ -19,6 +19,7 @@ constexpr double kSmallestScale = 1e-8;
 
 OnPolicy::OnPolicy(const AlgorithmContext& context)
     : parts(context, Keep::kOutcome),
+      monitor(parts),
       samples(parts.policy, parts.signals()),
       adam(parts.policy.parameter_count()),
       gradient_(at(parts.policy.parameter_count())) {
@@ -40,14 +41,10 @@ OnPolicy::OnPolicy(const AlgorithmContext& context)
   }
   for (const auto& block : blocks)
     block_memory_.emplace_back(parts.critics.front().mlp(), std::max(kColumns, block.lanes()));
-  parts.warm_up_normaliser();
+  monitor.warm_up(parts);
 }
 
-IterationReport OnPolicy::collect() {
-  parts.collect_episodes(iteration_);
-  steps_ += std::int64_t{parts.batch.environments} * parts.horizon;
-  return report_of(parts, summarise(parts.batch), iteration_, steps_);
-}
+IterationReport OnPolicy::collect() { return monitor.collect(parts, iteration_); }
 
 bool OnPolicy::usable(IterationReport& report) const { return !parts.refuses_batch(report); }
 
@@ -146,22 +143,26 @@ void OnPolicy::fit_critics(IterationReport& report) {
 }
 
 void OnPolicy::finish() {
+  const double factor = monitor.noise_factor(parts);
+  parts.scale_noise(factor);
+  monitor.expect_anything(factor);
   parts.update_normaliser();
+  monitor.plan(parts, {});
   ++iteration_;
 }
 
 void OnPolicy::save(Tensors& tensors) const {
   parts.save(tensors);
   adam.save(tensors, "policy.adam");
+  monitor.save(tensors);
   tensors.put("iteration", static_cast<std::int64_t>(iteration_));
-  tensors.put("steps", steps_);
 }
 
 void OnPolicy::load(const Tensors& tensors) {
   parts.load(tensors);
   adam.load(tensors, "policy.adam");
+  monitor.load(tensors);
   iteration_ = static_cast<int>(tensors.integer("iteration"));
-  steps_ = tensors.integer("steps");
 }
 
 }  // namespace cgpo

@@ -15,6 +15,7 @@
 
 #include "cgpo/nn/adam.hpp"
 #include "cgpo/updates/actor_critic.hpp"
+#include "cgpo/updates/monitor.hpp"
 #include "cgpo/updates/policy_samples.hpp"
 
 namespace cgpo {
@@ -60,7 +61,12 @@ class OnPolicy {
   void save(Tensors& tensors) const;
   void load(const Tensors& tensors);
 
+  // What the update compares with the limits: J_C of the policy with noise or deployed, whichever is larger, and the
+  // margin that keeps it with confidence.
+  std::vector<double> costs_to_keep() const { return monitor.costs_to_keep(); }
+
   ActorCritic<float> parts;
+  PolicyMonitor monitor;
   PolicySamples samples;
   Adam<float> adam;  // of the policy
 
@@ -74,7 +80,6 @@ class OnPolicy {
   std::vector<std::uint32_t> order_;                        // of a pass
   std::vector<double> gradient_;
   int iteration_ = 0;
-  std::int64_t steps_ = 0;
 };
 
 template <class Rule>

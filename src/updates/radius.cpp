@@ -53,8 +53,7 @@ RadiusTestResult test_radius_one_sided(const Account& account, const Prediction&
     const double margin = predicted.margins[i];
     const double excess = outcome.costs_now[i] - std::max(predicted.costs_after[i], limits[i] - margin);
     if (excess > 0.0) {
-      const double allowed = std::max({margin, 0.01 * std::abs(limits[i]), settings.chance_se * outcome.costs_se[i]});
-      result.zeta = std::min(result.zeta, 1.0 - excess / allowed);
+      result.zeta = std::min(result.zeta, 1.0 - excess / std::max(margin, 0.01 * std::abs(limits[i])));
     }
   }
   return result;
@@ -70,7 +69,6 @@ std::optional<RadiusTestResult> AdaptiveRadius::observe(const Outcome& outcome, 
   account_->updates += 1.0;
   const RadiusTestResult result = one_sided ? test_radius_one_sided(*account_, *expected_, outcome, limits, settings_)
                                             : test_radius(*expected_, outcome.return_now, outcome.costs_now, limits);
-  note_misses(outcome.costs_now);
   expected_.reset();
   if (settings_.test == RadiusTest::kFixed) return result;
   if (!(result.rho >= settings_.eta_low && result.zeta >= settings_.eta_low)) {  // NaN shrinks too
@@ -109,24 +107,16 @@ bool far_off(const Prediction& predicted, const Outcome& outcome, const std::vec
   return false;
 }
 
-bool AdaptiveRadius::retreats(const Outcome& outcome, const std::vector<double>& limits) {
-  if (!expected_ || settings_.retreat == 0.0 || settings_.test == RadiusTest::kFixed) return false;
-  if (value_ <= settings_.lower) return false;  // no smaller step to try
-  if (!far_off(*expected_, outcome, limits, settings_.retreat)) return false;
+std::optional<double> AdaptiveRadius::retreat(const Outcome& outcome, const std::vector<double>& limits) {
+  if (!expected_ || settings_.retreat == 0.0) return std::nullopt;
+  if (taken_ <= settings_.lower) return std::nullopt;  // no smaller step to try
+  if (!far_off(*expected_, outcome, limits, settings_.retreat)) return std::nullopt;
   expected_.reset();
   account_.reset();
   constexpr double kRetreat = 0.25;
-  value_ = std::max(kRetreat * value_, settings_.lower);
-  return true;
-}
-
-void AdaptiveRadius::note_misses(const std::vector<double>& costs_now) {
-  constexpr double kMemory = 0.8;  // five updates
-  misses_.resize(costs_now.size(), 0.0);
-  for (std::size_t i = 0; i < misses_.size(); ++i) {
-    const double miss = std::max(0.0, costs_now[i] - expected_->costs_after[i]);
-    if (std::isfinite(miss)) misses_[i] = kMemory * misses_[i] + (1.0 - kMemory) * miss;
-  }
+  const double shorter = std::max(kRetreat * taken_, settings_.lower);
+  if (settings_.test != RadiusTest::kFixed) value_ = shorter;
+  return shorter;
 }
 
 void AdaptiveRadius::refuse() {
@@ -139,7 +129,7 @@ void AdaptiveRadius::shrink() { value_ = std::max(settings_.shrink * value_, set
 
 void AdaptiveRadius::save(Tensors& tensors) const {
   tensors.put("radius.value", value_);
-  tensors.put("radius.misses", std::span<const double>(misses_));
+  tensors.put("radius.taken", taken_);
   if (account_) {
     tensors.put("radius.account", std::span<const double>(std::array{account_->return_before, account_->promised,
                                                                      account_->promised_size, account_->updates}));
@@ -154,8 +144,7 @@ void AdaptiveRadius::save(Tensors& tensors) const {
 
 void AdaptiveRadius::load(const Tensors& tensors) {
   value_ = tensors.number("radius.value");
-  misses_.clear();  // checkpoints of older versions have none
-  if (tensors.contains("radius.misses")) misses_ = tensors.numbers("radius.misses");
+  taken_ = tensors.contains("radius.taken") ? tensors.number("radius.taken") : value_;  // older versions have none
   account_.reset();
   if (tensors.contains("radius.account")) {
     const std::vector<double> numbers = tensors.numbers("radius.account");

@@ -48,9 +48,8 @@ struct Account {
 };
 
 // ρ' = 1 − max(0, promised − realised) / |promised| of the return's change over the account,
-// ζ' = min_i 1 − max(0, J_Ci − max(Ĵ_Ci, b_i − margin_i)) / max(margin_i, |b_i| / 100, chance_se · σ_i):
-// 1 as long as a cost stays where the step aimed at, 0 when all of the margin is used up. σ_i is the cost's standard
-// error: without it the noise of a cost that varies much from episode to episode uses up its margin by itself.
+// ζ' = min_i 1 − max(0, J_Ci − max(Ĵ_Ci, b_i − margin_i)) / max(margin_i, |b_i| / 100):
+// 1 as long as a cost stays where the step aimed at, 0 when all of the margin is used up.
 // What chance explains (`certainty` standard errors) is not held against the steps. Nor does it speak for them:
 // rho_sure counts as much as missing, else steps whose gain drowns in noise would lengthen the radius without end.
 RadiusTestResult test_radius_one_sided(const Account& account, const Prediction& predicted, const Outcome& outcome,
@@ -65,14 +64,16 @@ class AdaptiveRadius {
   explicit AdaptiveRadius(const RadiusSettings& settings) : settings_(settings), value_(settings.initial) {}
 
   double value() const { return value_; }  // δ̂
-  // By how much cost i came out above its prediction, a running mean over the last updates; 0 before there were any.
-  double miss(std::size_t i) const { return i < misses_.size() ? misses_[i] : 0.0; }
-  void expect(Prediction prediction) { expected_ = std::move(prediction); }
+  void expect(Prediction prediction, double radius) {
+    expected_ = std::move(prediction);
+    taken_ = radius;
+  }
   const std::optional<Prediction>& expected() const { return expected_; }  // of a step that is not judged yet
   // Compares the last prediction with what came, and adapts. Nothing if there was no update to judge.
   std::optional<RadiusTestResult> observe(const Outcome& outcome, const std::vector<double>& limits);
-  // Whether the last step should be taken back; then the radius has shrunk, and there is nothing to judge.
-  bool retreats(const Outcome& outcome, const std::vector<double>& limits);
+  // If the last step should be taken back, the radius of the one to take instead, and there is nothing to judge. The
+  // radius shrinks to it, unless it is fixed: then only that step is shorter.
+  std::optional<double> retreat(const Outcome& outcome, const std::vector<double>& limits);
   // After a refused update: shrinks, and there is nothing to judge next time.
   void refuse();
 
@@ -81,13 +82,12 @@ class AdaptiveRadius {
 
  private:
   void shrink();
-  void note_misses(const std::vector<double>& costs_now);
 
   RadiusSettings settings_;
   double value_;
   std::optional<Prediction> expected_;
   std::optional<Account> account_;
-  std::vector<double> misses_;
+  double taken_ = 0.0;  // radius of the step that is expected
 };
 
 }  // namespace cgpo

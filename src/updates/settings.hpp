@@ -16,6 +16,8 @@ struct PolicySettings {
   double initial_std = 0.1;  // σ
   bool learn_std = false;    // whether log σ is part of θ's update
   double last_layer_scale = 0.01;
+  double settle = 0.93;
+  double least_std = 0.01;
 };
 
 enum class CriticTargets { kWindow, kEpisode };
@@ -24,6 +26,8 @@ struct CriticSettings {
   std::vector<int> hidden = {64, 64};
   double learning_rate = 1e-3;
   int steps = 256;
+  double passes = 8.0;
+  int memory = 32;
   int batch = 512;
   double lambda = 0.95;
   CriticTargets targets = CriticTargets::kWindow;
@@ -46,11 +50,9 @@ struct RadiusSettings {
   RadiusMetric metric = RadiusMetric::kAction;
   double damping = 0.3;  // ε
   int rows = 512;
-  bool debias = true;  // what the batch's blocks do not agree on is noise, which would promise gains of its own
-  double margin = 0.02;
-  double margin_se = 1.0;
-  double margin_miss = 1.0;
-  double chance_se = 0.0;
+  bool debias = true;  // what groups of episodes do not agree on is noise, which would promise gains of its own
+  double confidence = 0.95;
+  double margin = 0.0;
   double retreat = 3.0;
   double certainty = 2.0;
   bool sidestep = false;
@@ -116,6 +118,15 @@ struct CpoSettings {
   CpoKappa kappa = CpoKappa::kHorizon;
 };
 
+// How many episodes an iteration has.
+struct BatchSettings {
+  bool adaptive = true;
+  int smallest = 8;
+  double signal = 0.3;
+  double precision = 0.01;
+  double deployed = 0.125;
+};
+
 struct KernelSettings {
   Backend backend = Backend::kBest;
   int block = 32;
@@ -131,6 +142,7 @@ struct Settings {
   int snapshots = 5;
   double discount = 0.99;  // γ
   bool finite_horizon = true;
+  BatchSettings batch;
   PolicySettings policy;
   CriticSettings critic;
   RadiusSettings radius;
