@@ -25,8 +25,9 @@ std::vector<Point> points_of(const Comparison& comparison, const ComparedAlgorit
     const RunMetrics metrics = measure(run->log, comparison.settings);
     if (!metrics.violations_whole) continue;
     const std::optional<std::int64_t>& steps = metrics.convergence_strict;
-    points.push_back(
-        {run->seed, steps.has_value(), steps.value_or(run->log.back().report.steps), *metrics.violations_whole});
+    points.push_back({run->seed, steps.has_value(),
+                      std::max(std::int64_t{1}, steps.value_or(run->log.back().report.steps)),
+                      *metrics.violations_whole});
   }
   return points;
 }
@@ -58,6 +59,19 @@ Extent extent_of(const Comparison& comparison) {
   return extent;
 }
 
+// 1, 2 and 5 times each power of ten: gnuplot would mark the powers alone, of which a range may have one.
+std::string ticks_between(double first, double last) {
+  std::vector<std::string> ticks;
+  for (double power = std::pow(10.0, std::floor(std::log10(first))); power <= last; power *= 10.0) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double tick = factor * power;
+      if (tick >= first && tick <= last) ticks.push_back(fmt::format("{:g}", tick));
+    }
+  }
+  if (ticks.empty()) ticks.push_back(fmt::format("{:g}", last));
+  return fmt::format("({})", fmt::join(ticks, ", "));
+}
+
 std::string panel_script(const ParetoPanel& panel) {
   const Comparison& comparison = *panel.comparison;
   const Extent extent = extent_of(comparison);
@@ -65,13 +79,14 @@ std::string panel_script(const ParetoPanel& panel) {
   const double wall = 1.3 * extent.last;
   const double end = extent.any_failed ? 2.5 * wall : wall;
   const double top = std::max(5.0, 105.0 * extent.over);  // percent
-  std::string text =
-      fmt::format("set title {}; set xrange [{:g}:{:g}]; set yrange [{:g}:{:g}]\nunset arrow; unset label\n",
-                  quoted(comparison.task), extent.first / 1.3, end, -0.04 * top, top);
+  const double begin = extent.first / 1.3;
+  std::string text = fmt::format(
+      "set title {}; set xrange [{:g}:{:g}]; set yrange [{:g}:{:g}]; set xtics {}\nunset arrow; unset label\n",
+      quoted(comparison.task), begin, end, -0.04 * top, top, ticks_between(begin, wall));
   if (extent.any_failed) {
     text += fmt::format(
         "set arrow from {0:g}, graph 0 to {0:g}, graph 1 nohead dt 2 lc rgb '#888888'\n"
-        "set label 'not converged' at {1:g}, graph 0.97 center font ',9' tc rgb '#555555'\n",
+        "set label 'not converged' at {1:g}, graph 1.03 center font ',9' tc rgb '#555555'\n",
         wall, std::sqrt(wall * end));
   }
   std::vector<std::string> plots;
@@ -121,7 +136,7 @@ std::string pareto_script(const std::string& name, const std::vector<ParetoPanel
   const int rows = (static_cast<int>(drawn.size()) + columns - 1) / columns;
   std::string text = svg_header(name, 560 * columns, 420 * std::max(1, rows));
   text += fmt::format(
-      "set multiplot layout {},{}\nset key below\nset logscale x\nset format x '%.1s%c'\n"
+      "set multiplot layout {},{}\nset key below\nset logscale x\nset format x '%.0s%c'\n"
       "set xlabel 'environment steps until converged'\nset ylabel 'updates over the limit, %'\n",
       std::max(1, rows), columns);
   for (const ParetoPanel& panel : drawn) text += panel_script(panel);

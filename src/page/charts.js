@@ -299,7 +299,9 @@ class CurveBoard {
       const { mean, half } = curves.series[name];
       const value = definition.percent ? formatShare(mean[at]) : formatUncertain(mean[at], half && half[at]);
       const cost = definition.limits && costs.find(c => name.endsWith(`/${c.name}`));
-      const holds = cost && cost.limit !== null ? `, ${limitWords(curves, at, mean[at], cost.limit)}` : '';
+      // The first line says it in any case, the others if there is something to say.
+      const tells = cost && cost.limit !== null && (s === 0 || mean[at] > cost.limit);
+      const holds = tells ? `, ${limitWords(curves, at, mean[at], cost.limit)}` : '';
       return `${key(s)}${several ? `${label} ` : ''}${value}${holds}`;
     }).join(', ');
   }

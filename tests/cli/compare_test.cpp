@@ -110,6 +110,8 @@ TEST_F(Compare, TableAndCurvesAreThoseOfTheLogs) {
                 AllOf(HasSubstr("<svg"), HasSubstr("cgpo@paper"), HasSubstr("limit 1.9")));
     EXPECT_THAT(outcome.out, HasSubstr("curves.svg"));
     EXPECT_FALSE(fs::exists(at("all/curves.gnuplot.out")));
+    EXPECT_THAT(read_file(at("all/pareto.svg")), AllOf(HasSubstr("<svg"), HasSubstr("cgpo@paper")));
+    EXPECT_THAT(outcome.out, HasSubstr("(pareto.svg)"));
   }
 
   // The same again trains nothing and says the same.
@@ -119,7 +121,8 @@ TEST_F(Compare, TableAndCurvesAreThoseOfTheLogs) {
   EXPECT_EQ(again.out, outcome.out);
   EXPECT_THAT(again.err, HasSubstr("4 done already, 0 to do"));
   for (const auto& [name, content] : snapshot()) {
-    if (name.find("cgpo") != std::string::npos && name.find("curve") == std::string::npos) {
+    if (name.find("cgpo") != std::string::npos && name.find("curve") == std::string::npos &&
+        name.find("pareto") == std::string::npos) {
       EXPECT_EQ(times.at(name), content) << name;
     }
   }
