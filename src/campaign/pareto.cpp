@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <fmt/ranges.h>
-#include <limits>
 
 #include "cgpo/campaign/gnuplot.hpp"
 
@@ -39,23 +38,28 @@ struct Shape {
 };
 constexpr std::array<Shape, 6> kShapes = {{{7, 6}, {5, 4}, {9, 8}, {11, 10}, {13, 12}, {15, 14}}};
 
-// What the axes must hold.
+// What the axes must hold: the steps of the runs that converged, of all if none did.
 struct Extent {
-  double first = std::numeric_limits<double>::infinity();
+  double first = 0.0;
   double last = 0.0;
   double over = 0.0;  // the largest share
   bool any_failed = false;
 };
 Extent extent_of(const Comparison& comparison) {
   Extent extent;
+  std::vector<double> converged;
+  std::vector<double> all;
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
     for (const Point& point : points_of(comparison, algorithm)) {
-      extent.first = std::min(extent.first, static_cast<double>(point.steps));
-      extent.last = std::max(extent.last, static_cast<double>(point.steps));
+      all.push_back(static_cast<double>(point.steps));
+      if (point.converged) converged.push_back(all.back());
       extent.over = std::max(extent.over, point.over);
-      extent.any_failed = extent.any_failed || !point.converged;
     }
   }
+  extent.any_failed = converged.size() < all.size();
+  const auto [first, last] = std::ranges::minmax(converged.empty() ? all : converged);
+  extent.first = first;
+  extent.last = last;
   return extent;
 }
 
@@ -76,10 +80,10 @@ std::string panel_script(const ParetoPanel& panel) {
   const Comparison& comparison = *panel.comparison;
   const Extent extent = extent_of(comparison);
   // On the logarithmic axis the runs that did not converge have a strip of their own, behind a line.
-  const double wall = 1.3 * extent.last;
-  const double end = extent.any_failed ? 2.5 * wall : wall;
-  const double top = std::max(5.0, 105.0 * extent.over);  // percent
   const double begin = extent.first / 1.3;
+  const double wall = 1.3 * extent.last;
+  const double end = extent.any_failed ? wall * std::pow(wall / begin, 0.3) : wall;
+  const double top = std::max(5.0, 105.0 * extent.over);  // percent
   std::string text = fmt::format(
       "set title {}; set xrange [{:g}:{:g}]; set yrange [{:g}:{:g}]; set xtics {}\nunset arrow; unset label\n",
       quoted(comparison.task), begin, end, -0.04 * top, top, ticks_between(begin, wall));

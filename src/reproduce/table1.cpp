@@ -74,8 +74,9 @@ std::string end_of_training(const Json& entry) {
 std::string evaluated_text(const Json& part) {
   const auto text = [](const Json& signal) {
     if (!signal["mean"].is_number()) return std::string("—");
-    const std::string worst = signal["worst"].is_number() ? short_number(signal["worst"].get<double>()) : "diverged";
-    return fmt::format("{:.4g} ({})", signal["mean"].get<double>(), worst);
+    const std::string mean = fmt::format("{:.4g}", signal["mean"].get<double>());
+    return signal["worst"].is_number() ? fmt::format("{} ({:.4g})", mean, signal["worst"].get<double>())
+                                       : mean + " (diverged)";
   };
   return fmt::format("{} at {}", text(part["return"]), text(part["costs"][0]));
 }

@@ -224,6 +224,8 @@ TEST(Comparison, ParetoHasAPointASeed) {
   EXPECT_THAT(script, AllOf(HasSubstr("set output 'pareto.svg'"), HasSubstr("set logscale x"),
                             HasSubstr("'here/pareto-slow.csv' skip 1 using ($2 == 1 ? $3 : 1/0):(100 * $4)"),
                             HasSubstr("lc rgb '" + line_colours()[1] + "' title 'fast'"), HasSubstr("not converged")));
+  // Those that converged have the axis for themselves, up to 1.3 times the last of them.
+  EXPECT_THAT(script, AllOf(HasSubstr("set xtics (5000)"), HasSubstr("set arrow from 9100, graph 0")));
   // All of slow's converged, so none of them stands at the edge.
   EXPECT_THAT(script, AllOf(Not(HasSubstr("'here/pareto-slow.csv' skip 1 using ($2 == 0")),
                             HasSubstr("'here/pareto-gone.csv' skip 1 using ($2 == 0")));
