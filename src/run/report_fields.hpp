@@ -55,6 +55,7 @@ struct ReportField {
   std::optional<FieldChart> chart = {};  // none: no page shows it
   bool always = false;                   // a list is written even if it is empty
   bool null_is_infinite = false;         // of a list: the only number of it that is written as null
+  bool newer = false;                    // of a number: logs of earlier versions lack it, and it stays 0
 };
 
 const std::vector<ReportField>& report_fields();  // in the order of a log line
