@@ -114,7 +114,8 @@ TEST(ReportFields, AreWrittenAsEver) {
   report.warning = "words";
   EXPECT_EQ(to_json(entry).dump(),
             R"({"iteration":1,"steps":20,"seconds":0.123,"return":0.1,"return_se":0.2,"return_paper":0.3,)"
-            R"("costs":[1.0],"costs_se":[],"limits":[null],"episodes":23,"costs_filtered":[24.0],"costs_filtered_se":[25.0],)"
+            R"("costs":[1.0],"costs_se":[],"limits":[null],"episodes":23,)"
+            R"("costs_filtered":[24.0],"costs_filtered_se":[25.0],)"
             R"("return_deployed":26.0,"costs_deployed":[27.0],"costs_deployed_se":[28.0],"noise":29.0,)"
             R"("costs_low":[2.0],"costs_high":[3.0],)"
             R"("violation_rates":[4.0],"episode_length":5.0,"contact_share":6.0,"diverged":7,"case":"free",)"
