@@ -15,6 +15,7 @@
 #include "cgpo/campaign/evaluations.hpp"
 #include "cgpo/campaign/gnuplot.hpp"
 #include "cgpo/campaign/learning_curves.hpp"
+#include "cgpo/campaign/pareto.hpp"
 #include "cgpo/campaign/run_plans.hpp"
 #include "cgpo/campaign/variants.hpp"
 #include "cgpo/run/run_folder.hpp"
@@ -30,6 +31,7 @@ void write_marker(const ComparisonPaths& paths, const CompareRequest& request) {
   marker["algos"] = request.algorithms;
   if (!request.vary.empty()) marker["vary"] = request.vary;
   marker["seeds"] = request.seeds;
+  if (!request.seeds_of.empty()) marker["seeds_of"] = request.seeds_of;
   if (request.first_seed != 0) marker["first_seed"] = request.first_seed;
   if (request.evaluate != 0) marker["evaluate"] = request.evaluate;
   if (request.preset) marker["preset"] = *request.preset;
@@ -66,8 +68,11 @@ Comparison describe_comparison(const CompareRequest& request, const std::vector<
 std::vector<ChildRun> list_children(const std::vector<Variant>& variants, const RunPlans& plans,
                                     const ComparisonPaths& paths, int threads, const Listener& listener) {
   std::vector<ChildRun> children;
-  for (std::size_t i = 0; i < variants.front().configurations.size(); ++i) {
+  std::size_t seeds = 0;
+  for (const Variant& variant : variants) seeds = std::max(seeds, variant.configurations.size());
+  for (std::size_t i = 0; i < seeds; ++i) {
     for (const Variant& variant : variants) {
+      if (i >= variant.configurations.size()) continue;
       const Configuration& configuration = variant.configurations[i];
       const std::string name = run_name(variant.label, configuration.seed);
       const RunPlan& plan = plans.at(name);
@@ -167,6 +172,17 @@ std::string write_curves(const ComparisonPaths& paths, const Comparison& compari
                                                 : "no run finished, so there are no curves";
 }
 
+// The same of speed against safety; no picture where there is no limit to keep.
+std::string write_pareto(const ComparisonPaths& paths, const Comparison& comparison) {
+  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
+    write_file_atomically(paths.folder / pareto_file(algorithm), pareto_csv(comparison, algorithm));
+  }
+  if (has_pareto(comparison)) return draw_picture(paths.folder, "pareto", pareto_script("pareto", {{&comparison}}));
+  std::error_code ignored;
+  fs::remove(paths.folder / "pareto.svg", ignored);
+  return "";
+}
+
 }  // namespace
 
 std::vector<PendingRun> pending_runs(const CompareRequest& request) {
@@ -200,7 +216,7 @@ CompareResult run_comparison(const CompareRequest& request, const Listener& list
   const RunPlans plans = plan_runs(variants, paths);
   remove_leftovers(paths.folder, [&](const std::string& name) {
     return paths.folder / name == paths.marker() || paths.folder / name == paths.table() ||
-           paths.folder / name == paths.json() || name.starts_with("curve");
+           paths.folder / name == paths.json() || name.starts_with("curve") || name.starts_with("pareto");
   });
   write_marker(paths, request);
 
@@ -223,12 +239,17 @@ CompareResult run_comparison(const CompareRequest& request, const Listener& list
   outcome.failed = any_run(comparison, /*finished=*/false);
 
   const std::string trouble = write_curves(paths, comparison);
+  const std::string no_pareto = write_pareto(paths, comparison);
   outcome.table = comparison_markdown(comparison);
   if (trouble.empty()) outcome.table += "\n![learning curves](curves.svg)\n";
+  if (no_pareto.empty() && has_pareto(comparison)) {
+    outcome.table += "\n![steps until converged against updates over the limit, one point a seed](pareto.svg)\n";
+  }
   outcome.json = json_text(comparison_json(comparison));
   write_file_atomically(paths.table(), outcome.table);
   write_file_atomically(paths.json(), outcome.json + "\n");
   if (!trouble.empty()) listener.event(trouble);
+  if (!no_pareto.empty() && no_pareto != trouble) listener.event(no_pareto);
   return outcome;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ struct CompareRequest {
   std::vector<std::string> sets;      // KEY=VALUE, for all
   int seeds = 5;                      // first_seed, first_seed + 1, …
   std::uint64_t first_seed = 0;
-  int evaluate = 0;  // fresh episodes for each run's last policy; 0: none
+  std::map<std::string, int> seeds_of = {};  // of entries that have another number of them, by label
+  int evaluate = 0;                          // fresh episodes for each run's last policy; 0: none
   int jobs = 1;
   std::optional<int> threads;      // of each run; the cores shared out among the jobs
   std::optional<std::string> out;  // runs/compare-TASK

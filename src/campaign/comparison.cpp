@@ -25,6 +25,20 @@ EvaluatedSignal over_evaluations(const ComparedAlgorithm& algorithm, bool larges
   return signal;
 }
 
+// of: what of an evaluation the numbers are in.
+EvaluatedSignals over_evaluations(const ComparedAlgorithm& algorithm, std::size_t costs,
+                                  const std::function<const Json&(const Json&)>& of) {
+  EvaluatedSignals signals;
+  signals.returns = over_evaluations(algorithm, /*largest_is_worst=*/false,
+                                     [&](const Json& json) { return number_of(of(json).at("return").at("mean")); });
+  for (std::size_t i = 0; i < costs; ++i) {
+    signals.costs.push_back(over_evaluations(algorithm, /*largest_is_worst=*/true, [&](const Json& json) {
+      return number_of(of(json).at("costs").at(i).at("mean"));
+    }));
+  }
+  return signals;
+}
+
 }  // namespace
 
 std::vector<const ComparedRun*> finished_runs(const ComparedAlgorithm& algorithm) {
@@ -63,13 +77,9 @@ double cost_of(const LogEntry& entry, std::size_t cost) {
 
 EvaluationSummary summarise_evaluations(const ComparedAlgorithm& algorithm, std::size_t costs) {
   EvaluationSummary summary;
-  summary.returns = over_evaluations(algorithm, /*largest_is_worst=*/false,
-                                     [](const Json& json) { return number_of(json.at("return").at("mean")); });
-  for (std::size_t i = 0; i < costs; ++i) {
-    summary.costs.push_back(over_evaluations(algorithm, /*largest_is_worst=*/true, [i](const Json& json) {
-      return number_of(json.at("costs").at(i).at("mean"));
-    }));
-  }
+  summary.noisy = over_evaluations(algorithm, costs, [](const Json& json) -> const Json& { return json; });
+  summary.deployed =
+      over_evaluations(algorithm, costs, [](const Json& json) -> const Json& { return json.at("deployed"); });
   for (const ComparedRun* run : finished_runs(algorithm)) {
     ++summary.runs;
     summary.feasible += run->evaluation.at("feasible").get<bool>() ? 1 : 0;

@@ -63,11 +63,15 @@ struct EvaluatedSignal {
   SeedMean mean;
   double worst = 0.0;
 };
-struct EvaluationSummary {
+struct EvaluatedSignals {
   EvaluatedSignal returns;
   std::vector<EvaluatedSignal> costs;
+};
+struct EvaluationSummary {
+  EvaluatedSignals noisy;
+  EvaluatedSignals deployed;  // by their mean actions
   int runs = 0;
-  int feasible = 0;  // of these
+  int feasible = 0;  // of these, with noise and deployed
 };
 EvaluationSummary summarise_evaluations(const ComparedAlgorithm& algorithm, std::size_t costs);
 

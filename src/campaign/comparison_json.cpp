@@ -29,7 +29,7 @@ Json json_of(const ComparedRun& run, const MetricSettings& settings) {
   json["seconds"] = last.seconds;
   json["return"] = last.report.return_mean;
   json["costs"] = last.report.costs;
-  json["feasible"] = is_feasible(last.report);
+  json["feasible"] = is_deployable(last.report);
   json["diverged"] = last.report.diverged;
   const RunMetrics metrics = measure(run.log, settings);
   for (const MetricColumn& column : metric_columns()) json[column.key] = column.value(metrics);
@@ -43,17 +43,23 @@ Json json_of(const EvaluatedSignal& signal) {
   return json;
 }
 
-// feasible: every seed is, and there is one.
-Json json_of(const EvaluationSummary& summary, const std::vector<std::string>& costs) {
+Json json_of(const EvaluatedSignals& signals, const std::vector<std::string>& costs) {
   Json json;
-  json["return"] = json_of(summary.returns);
+  json["return"] = json_of(signals.returns);
   json["costs"] = Json::array();
   for (std::size_t i = 0; i < costs.size(); ++i) {
     Json cost;
     cost["name"] = costs[i];
-    cost.update(json_of(summary.costs[i]));
+    cost.update(json_of(signals.costs[i]));
     json["costs"].push_back(std::move(cost));
   }
+  return json;
+}
+
+// feasible: every seed is, with noise and deployed, and there is one.
+Json json_of(const EvaluationSummary& summary, const std::vector<std::string>& costs) {
+  Json json = json_of(summary.noisy, costs);
+  json["deployed"] = json_of(summary.deployed, costs);
   json["feasible"] = summary.runs > 0 && summary.feasible == summary.runs;
   json["feasible_runs"] = summary.feasible;
   return json;

@@ -115,7 +115,7 @@ std::string comparison_table(const Comparison& comparison) {
       row.push_back(cost_cell(comparison, algorithm, i, number_text(cost, runs.size())));
     }
     const auto feasible =
-        std::count_if(runs.begin(), runs.end(), [](const auto* run) { return is_feasible(run->log.back().report); });
+        std::count_if(runs.begin(), runs.end(), [](const auto* run) { return is_deployable(run->log.back().report); });
     row.push_back(runs.empty() ? "—" : fmt::format("{} of {}", feasible, runs.size()));
     for (const MetricColumn& column : metric_columns()) {
       row.push_back(metric_text(metric_over_seeds(algorithm, column, comparison.settings), column, runs.size()));
@@ -130,15 +130,23 @@ std::string comparison_table(const Comparison& comparison) {
 }
 
 std::string evaluation_table(const Comparison& comparison) {
-  std::vector<std::string> head = {"algorithm", "seeds", "return (worst)"};
-  for (std::size_t i = 0; i < comparison.costs.size(); ++i) head.push_back(cost_title(comparison, i) + " (worst)");
+  std::vector<std::string> head = {"algorithm", "seeds"};
+  for (const std::string kind : {"", ", deployed"}) {
+    head.push_back("return" + kind + " (worst)");
+    for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
+      head.push_back(cost_title(comparison, i) + kind + " (worst)");
+    }
+  }
   head.emplace_back("feasible");
   std::vector<std::vector<std::string>> rows = {head};
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
     const EvaluationSummary summary = summarise_evaluations(algorithm, comparison.costs.size());
-    std::vector<std::string> row = {algorithm.label, seeds_text(algorithm), worst_text(summary.returns, summary.runs)};
-    for (std::size_t i = 0; i < summary.costs.size(); ++i) {
-      row.push_back(cost_cell(comparison, algorithm, i, worst_text(summary.costs[i], summary.runs)));
+    std::vector<std::string> row = {algorithm.label, seeds_text(algorithm)};
+    for (const EvaluatedSignals* signals : {&summary.noisy, &summary.deployed}) {
+      row.push_back(worst_text(signals->returns, summary.runs));
+      for (std::size_t i = 0; i < signals->costs.size(); ++i) {
+        row.push_back(cost_cell(comparison, algorithm, i, worst_text(signals->costs[i], summary.runs)));
+      }
     }
     row.push_back(summary.runs == 0 ? "—" : fmt::format("{} of {}", summary.feasible, summary.runs));
     rows.push_back(row);
@@ -147,8 +155,11 @@ std::string evaluation_table(const Comparison& comparison) {
 }
 
 std::string evaluated_runs_table(const Comparison& comparison) {
-  std::vector<std::string> head = {"algorithm", "seed", "return"};
-  for (std::size_t i = 0; i < comparison.costs.size(); ++i) head.push_back(cost_title(comparison, i));
+  std::vector<std::string> head = {"algorithm", "seed"};
+  for (const std::string kind : {"", ", deployed"}) {
+    head.push_back("return" + kind);
+    for (std::size_t i = 0; i < comparison.costs.size(); ++i) head.push_back(cost_title(comparison, i) + kind);
+  }
   head.emplace_back("episode length");
   for (const MetricColumn& column : metric_columns()) head.push_back(column.title);
   head.emplace_back("seconds");
@@ -156,9 +167,12 @@ std::string evaluated_runs_table(const Comparison& comparison) {
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
     for (const ComparedRun* run : finished_runs(algorithm)) {
       const Json& found = run->evaluation;
-      std::vector<std::string> row = {algorithm.label, fmt::format("{}", run->seed), estimate_text(found.at("return"))};
-      for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
-        row.push_back(cost_cell(comparison, algorithm, i, estimate_text(found.at("costs").at(i))));
+      std::vector<std::string> row = {algorithm.label, fmt::format("{}", run->seed)};
+      for (const Json* part : {&found, &found.at("deployed")}) {
+        row.push_back(estimate_text(part->at("return")));
+        for (std::size_t i = 0; i < comparison.costs.size(); ++i) {
+          row.push_back(cost_cell(comparison, algorithm, i, estimate_text(part->at("costs").at(i))));
+        }
       }
       const Json& length = found.at("episode_length");
       row.push_back(length.is_number() ? fmt::format("{:.5g}", length.get<double>()) : "—");
@@ -214,8 +228,9 @@ std::string comparison_markdown(const Comparison& comparison) {
   text += comparison_table(comparison);
   if (comparison.evaluated > 0) {
     text += fmt::format(
-        "\nThe last policies, evaluated on {} fresh episode{} each: mean ± 95 % interval over the seeds, in "
-        "parentheses the worst of them.\n\n{}\nEach run, evaluated (mean ± standard error over the episodes), with the "
+        "\nThe last policies, evaluated on {} fresh episode{} each, with their noise and as they are deployed, by "
+        "their mean actions: mean ± 95 % interval over the seeds, in parentheses the worst of them. Feasible: both "
+        "ways.\n\n{}\nEach run, evaluated (mean ± standard error over the episodes), with the "
         "metrics of its training.\n\n{}",
         comparison.evaluated, comparison.evaluated == 1 ? "" : "s", evaluation_table(comparison),
         evaluated_runs_table(comparison));

@@ -30,6 +30,7 @@ std::optional<Json> read_kept(const fs::path& path, const std::string& policy) {
   }
   // Version 0.1.0 called a policy feasible however many of its episodes diverged.
   const Json& report = found["report"];
+  if (!report.contains("deployed")) return std::nullopt;  // earlier ones judged the policy with its noise alone
   const int diverged = report.value("diverged", 0);
   if (report.value("feasible", false) && too_many_diverged(diverged, report.value("episodes", 0) + diverged)) {
     return std::nullopt;

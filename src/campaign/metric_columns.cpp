@@ -33,7 +33,7 @@ const std::vector<MetricColumn>& metric_columns() {
       {"convergence_strict",
        "Conv. Steps, strict",
        true,
-       {"window", "threshold", "near_best"},
+       {"window", "near_best"},
        [](const RunMetrics& m) { return or_nan(m.convergence_strict); }},
       {"violations_critical",
        "Vio. Ratio, critical area",

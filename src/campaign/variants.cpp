@@ -101,7 +101,9 @@ Variant resolve_variant(const std::string& entry, const std::string& varied, con
   for (std::size_t i = 1; i < parts.size(); ++i) add_set(parts[i], parse_set(parts[i], "--algos"));
   if (!varied.empty()) add_set(varied, parse_set(varied, "--vary"));
   Configuration resolved = resolve_configuration(configuration);
-  for (int i = 0; i < request.seeds; ++i) {
+  const auto own = request.seeds_of.find(variant.label);
+  const int seeds = own == request.seeds_of.end() ? request.seeds : own->second;
+  for (int i = 0; i < seeds; ++i) {
     resolved.seed = request.first_seed + static_cast<std::uint64_t>(i);
     variant.configurations.push_back(resolved);
   }

@@ -79,10 +79,11 @@ Command make_eval_command() {
   EvaluationOptions& options = request.options;
   return {
       {{"RUN", Text{&request.run}, "the folder of a run"},
-       {"--episodes", whole(options.episodes, 1, 100'000'000), "how many (4096)"},
+       {"--episodes", whole(options.episodes, 1, 100'000'000), "how many, with noise and without (4096)"},
        {"--checkpoint", Text{&request.checkpoint}, "last, or best: the best feasible policy of the run (last)",
         "WHICH"},
-       {"--deterministic", Switch{&options.deterministic}, "without action noise"},
+       {"--deterministic", Switch{&options.deterministic},
+        "only as it is deployed, without noise (with noise and without)"},
        {"--seed", seed(options.seed), "of start states and noise (the run's own)"},
        {"--engine", Text{&options.engine}, "simulate with own or mujoco, whatever the policy was trained on", "NAME"},
        {"--substeps", whole(options.substeps, 1, 1000), "physics steps of an environment step (the engine's)"},

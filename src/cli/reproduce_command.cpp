@@ -23,7 +23,9 @@ struct ReproduceFlags {
 
 fs::path folder_of(const ReproduceFlags& flags) {
   if (flags.out) return *flags.out;
-  return fs::path("runs") / fmt::format("reproduce-{}{}", flags.name, flags.options.quick ? "-quick" : "");
+  const std::string form = flags.options.form.value_or("best");
+  return fs::path("runs") / fmt::format("reproduce-{}{}{}", flags.name, form == "best" ? "" : "-" + form,
+                                        flags.options.quick ? "-quick" : "");
 }
 
 // Exit code: 0 done, 1 a training failed, 128 + the signal's number if one ended it early.
@@ -73,14 +75,19 @@ Command make_reproduce_command() {
   ReproduceOptions& options = owned->options;
   std::string names;
   for (const Reproduction& entry : reproductions()) names += entry.name + ", ";
-  return {{{"NAME", Text{&owned->name}, names + "or all of them"},
-           {"--quick", Switch{&options.quick}, "a reduced version, in minutes"},
-           {"--out", FilledText{&owned->out}, "the folder of its results (runs/reproduce-NAME)", "FOLDER"},
-           {"--seeds", whole(options.seeds, 1, 10'000), "how many: 0, 1, … (5; 2 with --quick)"},
-           {"--jobs", whole(options.jobs, 1, 1024), "trainings at a time; they share the threads (1)"},
-           threads_flag(options.threads),
-           json_flag(owned->json)},
-          [owned](const Given&) { return reproduce(*owned); }};
+  return {
+      {{"NAME", Text{&owned->name}, names + "or all of them"},
+       {"--quick", Switch{&options.quick}, "a reduced version, in minutes"},
+       {"--out", FilledText{&owned->out}, "the folder of its results (runs/reproduce-NAME)", "FOLDER"},
+       {"--form", FilledText{&options.form},
+        "of table1: best, each algorithm at its best, or paper, with the paper's batches and iterations (best)",
+        "FORM"},
+       {"--seeds", whole(options.seeds, 1, 10'000), "how many (5; 2 with --quick); of CGPO in table1 four times that"},
+       {"--first-seed", seed(options.first_seed), "the first of them (1000; smaller ones are for choosing settings)"},
+       {"--jobs", whole(options.jobs, 1, 1024), "trainings at a time; they share the threads (1)"},
+       threads_flag(options.threads),
+       json_flag(owned->json)},
+      [owned](const Given&) { return reproduce(*owned); }};
 }
 
 }  // namespace cgpo

@@ -9,6 +9,7 @@
 
 #include "cgpo/base/cpu.hpp"
 #include "cgpo/base/file.hpp"
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/base/stop_signal.hpp"
 #include "cgpo/base/text.hpp"
@@ -85,22 +86,25 @@ std::string plus_minus(double mean, double standard_error) {
   return fmt::format("{:.5g} ± {:.2g}", mean, standard_error);
 }
 
-const char* limit_words(const IterationReport& report, std::size_t cost) {
-  const double mean = report.costs[cost];
-  const double limit = report.limits[cost];
+const char* limit_words(const IterationReport& report, double mean, double standard_error, double limit) {
   if (std::isinf(limit)) return "there is none";
   if (too_many_diverged(report)) return "cannot be judged: too many episodes diverged";
   if (!(mean <= limit)) return "over the limit";
-  if (std::isnan(report.costs_se[cost])) return "cannot be judged: one episode has no standard error";
-  return mean + 1.96 * report.costs_se[cost] > limit ? "holds, within the uncertainty" : "holds";
+  if (std::isnan(standard_error)) return "cannot be judged: one episode has no standard error";
+  return mean + 1.96 * standard_error > limit ? "holds, within the uncertainty" : "holds";
 }
 
 void print_last_episodes(std::FILE* stream, const IterationReport& report, const std::vector<std::string>& costs) {
   say(stream, "\nthe last episodes, before the last update (eval judges the policy that came of it):\n");
   say(stream, "return  {}\n", plus_minus(report.return_mean, report.return_se));
   for (std::size_t i = 0; i < report.costs.size(); ++i) {
-    say(stream, "cost    {}, limit {:.5g}: {} ({})\n", plus_minus(report.costs[i], report.costs_se[i]),
-        report.limits[i], limit_words(report, i), costs[i]);
+    const double limit = report.limits[i];
+    say(stream, "cost    {}, limit {:.5g}: {} ({})\n", plus_minus(report.costs[i], report.costs_se[i]), limit,
+        limit_words(report, report.costs[i], report.costs_se[i], limit), costs[i]);
+    if (i >= report.costs_deployed.size() || std::isinf(limit)) continue;
+    const double se = i < report.costs_deployed_se.size() ? report.costs_deployed_se[i] : kNan;
+    say(stream, "        {} as it is deployed, by its mean action: {}\n", plus_minus(report.costs_deployed[i], se),
+        limit_words(report, report.costs_deployed[i], se, limit));
   }
   if (report.diverged == 0) return;
   say(stream, "verdict {}{}\n", too_many_diverged(report) ? "not feasible: " : "",
@@ -137,7 +141,7 @@ Json summary_json(const TrainingResult& result, const fs::path& folder, const st
   Json summary = result.last ? to_json(*result.last) : Json::object();
   if (result.last) {
     summary["environments"] = result.last->report.episodes;
-    summary["feasible"] = is_feasible(result.last->report);
+    summary["feasible"] = is_deployable(result.last->report);
   }
   summary["out"] = folder.string();
   summary["iterations"] = result.iterations;

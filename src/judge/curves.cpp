@@ -32,16 +32,19 @@ std::vector<Series> all_series(const std::vector<std::string>& costs) {
   for (const ReportField& field : report_fields()) {
     if (!field.chart) continue;
     const FieldChart& chart = *field.chart;
-    const auto add = [&](const std::string& name, std::size_t index) {
-      series.push_back({name, field.member, chart.error, index});
+    const auto add = [&](const ChartLine& line) {
+      if (chart.lines == Lines::kOne) {
+        series.push_back({line.id, line.member, line.error, 0});
+        return;
+      }
+      const bool signals = chart.lines == Lines::kEachSignal;
+      if (signals) series.push_back({line.id + "/return", line.member, line.error, 0});
+      for (std::size_t i = 0; i < costs.size(); ++i) {
+        series.push_back({line.id + "/" + costs[i], line.member, line.error, i + (signals ? 1 : 0)});
+      }
     };
-    if (chart.lines == Lines::kOne) {
-      add(chart.id, 0);
-      continue;
-    }
-    const bool signals = chart.lines == Lines::kEachSignal;
-    if (signals) add(chart.id + "/return", 0);
-    for (std::size_t i = 0; i < costs.size(); ++i) add(chart.id + "/" + costs[i], i + (signals ? 1 : 0));
+    add({chart.id, chart.label, field.member, chart.error});
+    for (const ChartLine& line : chart.more) add(line);
   }
   return series;
 }
@@ -131,13 +134,18 @@ Json charts_json() {
   std::sort(charts.begin(), charts.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
   Json result = Json::array();
   for (const FieldChart& chart : charts) {
+    Json more = Json::array();
+    for (const ChartLine& line : chart.more) more.push_back({{"id", line.id}, {"label", line.label}});
     result.push_back({{"id", chart.id},
                       {"title", chart.title},
                       {"lines", name_of(chart.lines)},
+                      {"label", chart.label},
+                      {"more", more},
                       {"log", chart.logarithmic},
                       {"percent", chart.percent},
                       {"cases", chart.shows_case},
-                      {"onlyIfAny", chart.only_if_any}});
+                      {"onlyIfAny", chart.only_if_any},
+                      {"onlyIfVaried", chart.only_if_varied}});
   }
   return result;
 }

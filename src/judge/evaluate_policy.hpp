@@ -12,8 +12,8 @@
 namespace cgpo {
 
 struct EvaluationOptions {
-  int episodes = 4096;
-  bool deterministic = false;              // without action noise
+  int episodes = 4096;                     // with noise, and as many without
+  bool deterministic = false;              // only as it is deployed: without noise, and no `deployed` part
   std::optional<std::int64_t> seed = {};   // of start states and noise; the run's own unless given
   std::string engine = {};                 // own or mujoco, whatever the run was trained on; empty: the run's own
   int substeps = 0;                        // physics steps of an environment step; 0: the engine's standard

@@ -54,12 +54,12 @@ RecordedEpisode copy_episode(const TrajectoryBlock<float>& block, int signals) {
   return episode;
 }
 
-}  // namespace
-
-Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, int episodes, bool deterministic) {
+void check_memory_of(const AlgorithmContext& context, int episodes) {
   check_memory(memory_of_evaluation(*context.task, context.settings, episodes, episodes_at_once(context)),
                fmt::format("an evaluation of {} episodes", episodes));
-  const Player player(context, checkpoint);
+}
+
+Evaluation play(const AlgorithmContext& context, const Player& player, int episodes, bool deterministic) {
   const Constraints& constraints = player.constraints;
   const TaskSpec& spec = context.task->spec();
   Evaluation result;
@@ -90,6 +90,20 @@ Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, 
     }
   }
   return result;
+}
+
+}  // namespace
+
+Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, int episodes, bool deterministic) {
+  check_memory_of(context, episodes);
+  return play(context, Player(context, checkpoint), episodes, deterministic);
+}
+
+BothEvaluations evaluate_both(const AlgorithmContext& context, const Tensors& checkpoint, int episodes) {
+  check_memory_of(context, episodes);
+  const Player player(context, checkpoint);
+  return {play(context, player, episodes, /*deterministic=*/false),
+          play(context, player, episodes, /*deterministic=*/true)};
 }
 
 std::vector<RecordedEpisode> record_episodes(const AlgorithmContext& context, const Tensors& checkpoint, int episodes,

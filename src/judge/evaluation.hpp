@@ -20,6 +20,13 @@ struct Evaluation {
 // Runs the policy in `checkpoint` (as Algorithm::save wrote it) for `episodes` episodes over the settings' horizon.
 Evaluation evaluate(const AlgorithmContext& context, const Tensors& checkpoint, int episodes, bool deterministic);
 
+// The same with noise and without, so many episodes of each, from the same start states.
+struct BothEvaluations {
+  Evaluation noisy;
+  Evaluation deployed;
+};
+BothEvaluations evaluate_both(const AlgorithmContext& context, const Tensors& checkpoint, int episodes);
+
 // One episode, step by step.
 struct RecordedEpisode {
   std::vector<std::vector<double>> states;        // [step], the start included

@@ -1,6 +1,7 @@
 // What an evaluation says: return and costs with their uncertainty, and whether the limits hold.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct CostReport {
   Verdict verdict() const;
 };
 
+// What episodes with the policy's noise say, and beside them what those of the policy as it is deployed do: a robot, a
+// replay and an export take its mean action.
 struct EvaluationReport {
   int episodes = 0;  // that did not diverge
   int diverged = 0;
@@ -47,17 +50,21 @@ struct EvaluationReport {
   Estimate return_paper;
   std::vector<CostReport> costs;
   double episode_length = 0.0;
-  bool feasible = false;  // every cost's mean is within its limit, and that can be judged
+  // Every cost's mean is within its limit, and that can be judged; if there is a deployed part, of both.
+  bool feasible = false;
+  std::shared_ptr<const EvaluationReport> deployed = {};  // without noise; null: only one of the two was asked for
 
   int all_episodes() const { return episodes + diverged; }
-  Verdict verdict() const;  // of all limits together
+  Verdict verdict() const;  // of all limits together, with noise and deployed: the worse
 };
 
 bool too_many_diverged(const EvaluationReport& report);
 
 EvaluationReport summarise(const Evaluation& evaluation, const Constraints& constraints);
+EvaluationReport summarise(const BothEvaluations& evaluations, const Constraints& constraints);
 
-// Evaluates the policy in a checkpoint, as in evaluation.hpp, and sums it up.
+// Evaluates the policy in a checkpoint, as in evaluation.hpp, and sums it up: with noise and as it is deployed, or, if
+// `deterministic`, without noise alone.
 EvaluationReport judge(const AlgorithmContext& context, const Tensors& checkpoint, int episodes, bool deterministic);
 
 const char* verdict_word(Verdict verdict);

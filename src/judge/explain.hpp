@@ -42,7 +42,7 @@ struct RunHistory {
   std::optional<ModelErrors> model;  // if gradients come from one
   int warnings = 0;                  // among the recent
   std::string last_warning;
-  std::optional<double> best_return;  // of a feasible policy
+  std::optional<double> best_return;  // of a policy that may be deployed
   int best_iteration = 0;
   double recent_return = 0.0;  // mean of those of the last five iterations that can be judged; NaN: none
   double return_range = 0.0;   // largest − smallest of the run

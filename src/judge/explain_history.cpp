@@ -77,7 +77,7 @@ RunHistory summarise_log(const std::vector<LogEntry>& log, const RadiusSettings&
     if (!std::isfinite(report.return_mean) || too_many_diverged(report)) continue;
     lowest = std::min(lowest, report.return_mean);
     highest = std::max(highest, report.return_mean);
-    if (is_feasible(report) && !(history.best_return && report.return_mean <= *history.best_return)) {
+    if (is_deployable(report) && !(history.best_return && report.return_mean <= *history.best_return)) {
       history.best_return = report.return_mean;
       history.best_iteration = report.iteration;
     }

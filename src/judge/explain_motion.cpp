@@ -56,6 +56,21 @@ void wide_costs(const Case& c, Findings& found) {
   }
 }
 
+void noisy_limit(const Case& c, Findings& found) {
+  if (!c.evaluation.deployed) return;
+  for (std::size_t i = 0; i < c.evaluation.costs.size(); ++i) {
+    const CostReport& noisy = c.evaluation.costs[i];
+    const CostReport& deployed = c.evaluation.deployed->costs[i];
+    if (deployed.verdict() != Verdict::kExceeded || noisy.verdict() == Verdict::kExceeded) continue;
+    found.add("deployed-over",
+              fmt::format("Only its noise keeps cost {} within its limit of {:.4g}: it is {:.4g} with noise and {:.4g} "
+                          "without, and it is deployed without.",
+                          noisy.name, noisy.limit, noisy.estimate.mean, deployed.estimate.mean),
+              fmt::format("longer training, in which the noise becomes less, or a limit lower by {:.3g}",
+                          deployed.estimate.mean - noisy.estimate.mean));
+  }
+}
+
 void far_inputs(const Case& c, Findings& found) {
   for (const InputDiagnosis& input : c.diagnosis.inputs) {
     if (!(input.root_mean_square > kFarInput)) continue;

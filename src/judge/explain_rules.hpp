@@ -71,6 +71,7 @@ void poor_model(const Case& c, Findings& found);
 void radius_bounds(const Case& c, Findings& found);
 void early_ends(const Case& c, Findings& found);
 void wide_costs(const Case& c, Findings& found);
+void noisy_limit(const Case& c, Findings& found);
 void far_inputs(const Case& c, Findings& found);
 void saturation(const Case& c, Findings& found);
 void jitter(const Case& c, Findings& found);

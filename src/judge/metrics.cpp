@@ -43,19 +43,35 @@ bool stays_near(std::span<const LogEntry> following, double value, double tolera
   });
 }
 
-std::optional<std::int64_t> first_convergence(std::span<const LogEntry> log, const MetricSettings& settings,
-                                              bool strict) {
-  const double range = return_range(log);
-  const std::optional<double> best = best_feasible_return(log);
-  if (!best) return std::nullopt;
+// How many iterations must follow a point of convergence. A share of them, not of the steps: iterations may have
+// different numbers of episodes.
+std::size_t window_of(std::span<const LogEntry> log, const MetricSettings& settings) {
   const auto share = std::llround(settings.window * static_cast<double>(log.size()));
-  const auto window = static_cast<std::size_t>(std::max(1LL, share));
+  return static_cast<std::size_t>(std::max(1LL, share));
+}
+
+std::optional<std::int64_t> converged_as_in_paper(std::span<const LogEntry> log, const MetricSettings& settings) {
+  const double tolerance = settings.threshold * return_range(log);
+  const std::size_t window = window_of(log, settings);
   for (std::size_t k = 0; k < log.size(); ++k) {
     const IterationReport& report = log[k].report;
     const std::size_t follow = std::min(window, log.size() - k - 1);
-    if (!is_feasible(report)) continue;
-    if (strict && (follow < window || report.return_mean < *best - settings.near_best * range)) continue;
-    if (stays_near(log.subspan(k + 1, follow), report.return_mean, settings.threshold * range)) return report.steps;
+    if (is_feasible(report) && stays_near(log.subspan(k + 1, follow), report.return_mean, tolerance))
+      return report.steps;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> converged_strictly(std::span<const LogEntry> log, const MetricSettings& settings) {
+  const std::optional<double> best = best_feasible_return(log);
+  if (!best) return std::nullopt;
+  const double least = *best - settings.near_best * return_range(log);
+  const std::size_t stretch = 1 + window_of(log, settings);
+  std::size_t good = 0;  // in a row, up to k
+  for (std::size_t k = 0; k < log.size(); ++k) {
+    const IterationReport& report = log[k].report;
+    good = is_feasible(report) && report.return_mean >= least ? good + 1 : 0;
+    if (good == stretch) return log[k + 1 - stretch].report.steps;
   }
   return std::nullopt;
 }
@@ -115,8 +131,8 @@ std::string describe(const MetricSettings& settings) {
 
 RunMetrics measure(std::span<const LogEntry> log, const MetricSettings& settings) {
   RunMetrics metrics;
-  metrics.convergence_paper = first_convergence(log, settings, /*strict=*/false);
-  metrics.convergence_strict = first_convergence(log, settings, /*strict=*/true);
+  metrics.convergence_paper = converged_as_in_paper(log, settings);
+  metrics.convergence_strict = converged_strictly(log, settings);
   if (!has_limits(log)) return metrics;
   std::size_t over = 0;
   std::size_t critical = 0;

@@ -16,7 +16,7 @@ namespace cgpo {
 struct MetricSettings {
   double window = 0.10;     // of the run's iterations: how many must follow a point of convergence
   double threshold = 0.05;  // of the run's range of returns: how far these may be from it
-  double near_best = 0.05;  // of the same range: how far a strict point may be below the best feasible return
+  double near_best = 0.05;  // of the same range: how far strict ones may be below the best feasible return
   double radius = 0.10;     // of max(|b|, 1): how far below its limit b a cost is critical
   double margin = 0.01;     // of max(|b|, 1): how far above its limit b a cost is a violation
 };
@@ -46,7 +46,8 @@ struct RunMetrics {
 // iterations, rounded, at least 1.
 //   convergence_paper   the first feasible point k with |J_R(j) − J_R(k)| ≤ threshold·range for j = k+1 … k+w, as far
 //                       as the run goes
-//   convergence_strict  the same, with all of these j in the run and J_R(k) ≥ best feasible return − near_best·range
+//   convergence_strict  the first k from which on all of j = k … k+w, none of them beyond the run's end, are feasible
+//                       and have J_R(j) ≥ best feasible return − near_best·range
 //   violations_critical #(J_C > b + margin·max(|b|, 1)) / #(J_C > b − radius·max(|b|, 1))
 //   violations_whole    #(J_C > b + margin·max(|b|, 1)) / #updates
 // With several costs an update counts if any of them does. A cost that is not known counts as over every limit:

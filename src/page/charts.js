@@ -31,18 +31,25 @@ function chartDefinitions(groups) {
   const costs = allCosts(groups);
   const lines = (chart, names) => names.map(name => ({ name: `${chart.id}/${name}`, label: name }));
   const names = costs.map(cost => cost.name);
+  // The same quantity, known in other ways; a log need not have them.
+  const withMore = (chart, end) => [{ name: chart.id + end, label: chart.label || chart.id },
+    ...chart.more.map(({ id, label }) => ({ name: id + end, label })).filter(({ name }) => groups.some(group => group.curves.series[name]))];
   const make = {
-    one: chart => [{ ...chart, series: [{ name: chart.id, label: chart.id }] }],
+    one: chart => [{ ...chart, series: withMore(chart, '') }],
     cost: chart => [{ ...chart, series: lines(chart, names) }],
     signal: chart => [{ ...chart, series: lines(chart, ['return', ...names]) }],
     chart: chart => costs.map(cost => ({
-      ...chart, id: `${chart.id}/${cost.name}`, title: `${chart.title}: ${cost.name}`, series: lines(chart, [cost.name]), limits: cost.limits,
+      ...chart, id: `${chart.id}/${cost.name}`, title: `${chart.title}: ${cost.name}`, series: withMore(chart, `/${cost.name}`), limits: cost.limits,
     })),
   };
   return DATA.charts.flatMap(chart => make[chart.lines](chart));
 }
 
 function isShown(definition, groups) {
+  if (definition.onlyIfVaried) {
+    const values = groups.flatMap(({ curves }) => definition.series.flatMap(({ name }) => (curves.series[name] || { mean: [] }).mean));
+    return new Set(values.filter(value => value !== null)).size > 1;
+  }
   const has = ({ curves }) => definition.series.some(({ name }) => {
     const series = curves.series[name];
     return series && (!definition.onlyIfAny || series.mean.some(value => value > 0));
@@ -97,7 +104,9 @@ class CurveBoard {
   // Makes a chart for every definition that has something to show and none yet.
   build() {
     for (const definition of chartDefinitions(this.groups)) {
-      if (this.charts.has(definition.id) || !isShown(definition, this.groups)) continue;
+      const made = this.charts.get(definition.id);
+      if (made) made.definition = definition;  // a line may have come
+      if (made || !isShown(definition, this.groups)) continue;
       const canvas = element('canvas', { tabindex: '0', role: 'img', 'data-chart': definition.id });
       const plot = element('div', { class: 'plot' }, canvas);
       const last = element('span', { class: 'last' });
@@ -145,7 +154,7 @@ class CurveBoard {
             filter: (item, index) => index === 0,
             callbacks: {
               title: items => (items.length ? board.tooltipTitle(items[0].parsed.x) : ''),
-              label: item => board.tooltipLines(definition, item.parsed.x),
+              label: item => board.tooltipLines(board.charts.get(definition.id).definition, item.parsed.x),
             },
           },
         },
@@ -289,8 +298,10 @@ class CurveBoard {
     return definition.series.map((series, s) => ({ ...series, s })).filter(({ name }) => curves.series[name]).map(({ name, label, s }) => {
       const { mean, half } = curves.series[name];
       const value = definition.percent ? formatShare(mean[at]) : formatUncertain(mean[at], half && half[at]);
-      const cost = definition.limits && costs.find(c => `cost/${c.name}` === name);
-      const holds = cost && cost.limit !== null ? `, ${limitWords(curves, at, mean[at], cost.limit)}` : '';
+      const cost = definition.limits && costs.find(c => name.endsWith(`/${c.name}`));
+      // The first line says it in any case, the others if there is something to say.
+      const tells = cost && cost.limit !== null && (s === 0 || mean[at] > cost.limit);
+      const holds = tells ? `, ${limitWords(curves, at, mean[at], cost.limit)}` : '';
       return `${key(s)}${several ? `${label} ` : ''}${value}${holds}`;
     }).join(', ');
   }

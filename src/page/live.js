@@ -1,5 +1,14 @@
 // ---- live: the program that serves this page is asked for what is new ------------------------------------------------
 
+// Of the policy without its noise, if the log has it.
+function deployedWords(curves, at, cost) {
+  const series = curves.series[`cost-deployed/${cost.name}`];
+  if (!series || series.mean[at] === null) return [];
+  const ruling = cost.limit === null ? 'within the limit' : limitWords(curves, at, series.mean[at], cost.limit);
+  return [element('div', { class: `quiet ${ruling === 'within the limit' ? 'good' : 'bad'}` },
+    `Deployed ${formatUncertain(series.mean[at], series.half && series.half[at])}, ${ruling}`)];
+}
+
 class LiveFeed {
   constructor(page) {
     this.page = page;
@@ -73,7 +82,8 @@ class LiveFeed {
       const mean = series ? series.mean[at] : null;
       const ruling = cost.limit === null ? 'within the limit' : limitWords(curves, at, mean, cost.limit);
       facts.append(fact(`Cost: ${cost.name}, limit ${cost.limit === null ? 'none' : formatNumber(cost.limit)}`, value(`cost/${cost.name}`) || '–',
-        element('div', { class: `quiet ${ruling === 'within the limit' ? 'good' : 'bad'}` }, `In this iteration ${ruling}`)));
+        element('div', { class: `quiet ${ruling === 'within the limit' ? 'good' : 'bad'}` }, `In this iteration ${ruling}`),
+        ...deployedWords(curves, at, cost)));
     }
     facts.append(fact('Training', formatDuration(run.seconds || 0), element('div', { class: 'quiet' }, `${formatNumber(run.steps)} steps`)));
     const words = finished ? `Training has ended after ${run.iterations} of ${run.planned} iterations` : `Training: iteration ${run.iterations} of ${run.planned}`;

@@ -15,6 +15,28 @@ const VERDICTS = {
   holds: ['good', '✓'], exceeded: ['bad', '✕'], diverged: ['bad', '✕'], 'too close to call': ['unsure', '≈'], 'cannot be judged': ['unsure', '?'],
 };
 
+// An evaluation with noise, and the one of the policy that is deployed.
+function partsOf(evaluation) {
+  return [{ title: 'With noise, as it trains', part: evaluation },
+    { title: 'Deployed: the mean action, without noise', part: evaluation.deployed }];
+}
+
+function policyFacts(part) {
+  const [low, high] = part.return.interval;
+  const interval = low === null ? '' : `95 % interval ${formatNumber(low)} to ${formatNumber(high)}`;
+  const facts = element('dl', { class: 'facts' },
+    fact('Return', formatUncertain(part.return.mean, part.return.se), element('div', { class: 'quiet' }, interval)));
+  for (const cost of part.costs) {
+    const [word] = VERDICTS[cost.verdict] || ['unsure'];
+    facts.append(fact(`Cost: ${cost.name}, limit ${cost.limit === null ? 'none' : formatNumber(cost.limit)}`, formatUncertain(cost.mean, cost.se),
+      element('div', { class: `quiet ${word}` }, capitalise(cost.sentence)),
+      element('div', { class: 'quiet' }, `${formatShare(cost.violation_rate)} of the episodes are over it`)));
+  }
+  facts.append(fact('Episodes', formatNumber(part.episodes),
+    element('div', { class: 'quiet' }, `${formatNumber(part.episode_length)} steps on average${part.diverged ? `; ${part.diverged} diverged` : ''}`)));
+  return facts;
+}
+
 function verdictCard(run, label) {
   const { evaluation } = run;
   const rate = run.seconds > 0 ? `${formatNumber(run.steps / run.seconds)} steps a second` : '';
@@ -26,26 +48,17 @@ function verdictCard(run, label) {
       element('dl', { class: 'facts' }, speed));
   }
   const [kind, sign] = VERDICTS[evaluation.verdict];
-  const [low, high] = evaluation.return.interval;
-  const interval = low === null ? '' : `95 % interval ${formatNumber(low)} to ${formatNumber(high)}`;
-  const facts = element('dl', { class: 'facts' },
-    fact('Return', formatUncertain(evaluation.return.mean, evaluation.return.se), element('div', { class: 'quiet' }, interval)));
-  for (const cost of evaluation.costs) {
-    const [word] = VERDICTS[cost.verdict] || ['unsure'];
-    facts.append(fact(`Cost: ${cost.name}, limit ${cost.limit === null ? 'none' : formatNumber(cost.limit)}`, formatUncertain(cost.mean, cost.se),
-      element('div', { class: `quiet ${word}` }, capitalise(cost.sentence)),
-      element('div', { class: 'quiet' }, `${formatShare(cost.violation_rate)} of the episodes are over it`)));
-  }
-  facts.append(fact('Episodes', formatNumber(evaluation.episodes),
-    element('div', { class: 'quiet' }, `${formatNumber(evaluation.episode_length)} steps on average${evaluation.diverged ? `; ${evaluation.diverged} diverged` : ''}`)), speed);
+  const parts = partsOf(evaluation).flatMap(({ title, part }) => [element('p', { class: 'part' }, title), policyFacts(part)]);
   return element('article', { class: 'card' },
-    element('div', { class: 'card-head' }, element('p', { class: `ruling ${kind}` }, `${sign} ${capitalise(evaluation.sentence)}`), name), facts);
+    element('div', { class: 'card-head' }, element('p', { class: `ruling ${kind}` }, `${sign} ${capitalise(evaluation.sentence)}`), name),
+    ...parts, element('p', { class: 'part' }, 'How it came about'), element('dl', { class: 'facts' }, speed));
 }
 
 // Of several runs, a line each.
 function verdictTable(data) {
   const costs = allCosts(data.groups);
-  const head = element('tr', {}, ...['Run', 'Verdict', 'Return', ...costs.map(cost => `Cost: ${cost.name}`)].map(text => element('th', {}, text)),
+  const columns = ['', ', deployed'].flatMap(suffix => [`Return${suffix}`, ...costs.map(cost => `Cost: ${cost.name}${suffix}`)]);
+  const head = element('tr', {}, ...['Run', 'Verdict', ...columns].map(text => element('th', {}, text)),
     ...['Training', 'Steps a second'].map(text => element('th', { class: 'number' }, text)));
   const rows = data.groups.flatMap(group => group.runs.map(index => {
     const run = data.runs[index];
@@ -54,16 +67,15 @@ function verdictTable(data) {
     const { evaluation } = run;
     if (!evaluation || evaluation.problem) {
       const words = evaluation ? `Not evaluated: ${evaluation.problem}` : 'Not evaluated';
-      return element('tr', {}, name, element('td', { class: 'unsure', colspan: String(2 + costs.length) }, words), ...speed);
+      return element('tr', {}, name, element('td', { class: 'unsure', colspan: String(1 + columns.length) }, words), ...speed);
     }
     const [kind, sign] = VERDICTS[evaluation.verdict];
-    const cells = costs.map(({ name: wanted }) => {
-      const cost = evaluation.costs.find(entry => entry.name === wanted);
+    const cells = partsOf(evaluation).flatMap(({ part }) => [element('td', {}, formatUncertain(part.return.mean, part.return.se)), ...costs.map(({ name: wanted }) => {
+      const cost = part.costs.find(entry => entry.name === wanted);
       if (!cost) return element('td', {}, '–');
       return element('td', { title: cost.sentence }, `${formatUncertain(cost.mean, cost.se)}, limit ${cost.limit === null ? 'none' : formatNumber(cost.limit)}: ${cost.verdict}`);
-    });
-    return element('tr', {}, name, element('td', { class: kind }, `${sign} ${capitalise(evaluation.sentence)}`),
-      element('td', {}, formatUncertain(evaluation.return.mean, evaluation.return.se)), ...cells, ...speed);
+    })]);
+    return element('tr', {}, name, element('td', { class: kind }, `${sign} ${capitalise(evaluation.sentence)}`), ...cells, ...speed);
   }));
   return element('div', { class: 'card scroll' }, element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows)));
 }

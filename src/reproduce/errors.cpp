@@ -67,7 +67,7 @@ struct ErrorStudy {
 };
 
 ErrorStudy study_of(const std::string& task, double noise, const ReproduceContext& context) {
-  ErrorStudy study{task, noise, study_configuration(task, plain_steps(noise)), {}};
+  ErrorStudy study{task, noise, study_configuration(context, task, plain_steps(noise)), {}};
   study.options.length = kLength;
   // The paper has two tasks; the others get fewer repetitions.
   if (!is_in_paper(task)) study.options.repetitions = 30;
@@ -235,14 +235,15 @@ ReproductionReport report_on(const std::vector<ErrorStudy>& studies, const Piece
       "Relative error |J_C(θ+δ) − Ĵ_C(θ+δ)| / |J_C(θ+δ) − J_C(θ)| of updates of length ‖δ‖ = {}, common random "
       "numbers, "
       "double precision. Updates: {}, each from episodes of its own: {}. The policies are those that plain CGPO has "
-      "after so many updates of this length, with noise σ: one training each, seed 0. GBE is δᵀ∇J_C, from the windows "
+      "after so many updates of this length, with noise σ: one training each, seed {}. GBE is δᵀ∇J_C, from the windows "
       "closed by critics that chose the update, or from whole episodes. ABE is κ (E[ρ A_C] − E[A_C]), κ = 1/(1−γ), "
       "γ = {}, λ = {}; as the paper prints it, it has no E[A_C], which is 0 if advantages are exact and their error if "
       "they are not. κ = {:.0f} stands where the sum over an episode has T terms: {}. An estimate is worth something "
       "below 1: nothing foreseen gives 1. Means are those of the paper's figure; the few updates that hardly change "
       "J_C dominate them. The size is that of |J_C(θ+δ) − J_C(θ)|, mean ± standard deviation.\n\n{}",
-      options.length, by_task(studies, repetitions), by_task(studies, episodes), options.discount, options.lambda,
-      1.0 / (1.0 - options.discount), by_task(studies, horizon), markdown_table(rows));
+      options.length, by_task(studies, repetitions), by_task(studies, episodes), studies.front().configuration.seed,
+      options.discount, options.lambda, 1.0 / (1.0 - options.discount), by_task(studies, horizon),
+      markdown_table(rows));
   report.pictures.push_back({"errors", script_of(studies)});
   return report;
 }

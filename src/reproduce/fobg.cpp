@@ -33,6 +33,7 @@ struct Grid {
   std::vector<std::size_t> horizons;  // indices
   int updates = 100;
   int environments = 128;
+  ReproduceContext context = {};
   int seeds = 5;
 };
 
@@ -41,11 +42,12 @@ std::string piece_name(std::size_t horizon, std::size_t length) {
 }
 
 // f is that of the state after a step here: before it, the one move of T = 1 would change nothing.
-Configuration grid_configuration(const Grid& grid, std::size_t horizon, int seed) {
+Configuration grid_configuration(const Grid& grid, std::size_t horizon, int index) {
   Configuration configuration = study_configuration(
-      "function", {fmt::format("horizon={}", kHorizons[horizon]), "window=1", "task.measured=after",
-                   fmt::format("environments={}", grid.environments), fmt::format("policy.initial_std={}", kNoise)});
-  configuration.seed = static_cast<std::uint64_t>(seed);
+      grid.context, "function",
+      {fmt::format("horizon={}", kHorizons[horizon]), "window=1", "task.measured=after",
+       fmt::format("environments={}", grid.environments), fmt::format("policy.initial_std={}", kNoise)});
+  configuration.seed += static_cast<std::uint64_t>(index);
   return configuration;
 }
 
@@ -200,6 +202,7 @@ ReproductionReport report_on(const Grid& grid, const std::vector<TaskTraining>& 
 
 ReproductionPlan plan_fobg(const ReproduceContext& context) {
   Grid grid;
+  grid.context = context;
   grid.seeds = context.seeds;
   grid.horizons = {0, 1, 2, 3, 4, 5};
   if (context.quick) {

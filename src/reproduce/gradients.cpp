@@ -52,7 +52,7 @@ std::vector<NoiseStudy> studies_of(const ReproduceContext& context) {
   names.insert(names.end(), stiff.begin(), stiff.end());
   std::vector<NoiseStudy> studies;
   for (const auto& [name, sets] : names) {
-    NoiseStudy study{name, study_configuration(name.substr(0, name.find('-')), sets)};
+    NoiseStudy study{name, study_configuration(context, name.substr(0, name.find('-')), sets)};
     study.configuration.settings.environments = 128;
     if (context.quick) {
       study.configuration.settings.environments = 64;
@@ -150,10 +150,10 @@ ReproductionReport report_on(const std::vector<NoiseStudy>& studies, const Piece
       "for each step) have episodes of so many steps from the start. Standard deviation is that of one episode's "
       "gradient; signal / noise is the mean's length without noise over its standard error (0: all noise). The "
       "policies "
-      "are those after {} iterations of training in the same contact, one training each, seed 0. Stiffer and stiffest "
+      "are those after {} iterations of training in the same contact, one training each, seed {}. Stiffer and stiffest "
       "contact: halfcheetah 50 and "
       "200 kN/m (chosen 25), ant 4 and 16 kN/m (chosen 1), with half and a quarter of the width.\n\n{}",
-      studies.front().episodes, studies.front().iterations, markdown_table(rows));
+      studies.front().episodes, studies.front().iterations, studies.front().configuration.seed, markdown_table(rows));
   report.pictures.push_back({"gradients", panels_script("gradients", signals, 3)});
   report.pictures.push_back({"gradients-variance", panels_script("gradients-variance", variances, 3)});
   return report;

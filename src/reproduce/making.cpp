@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
@@ -126,7 +126,23 @@ std::string command_of(const PreparedReproduction& prepared) {
   std::string text = fmt::format("{} reproduce {}", program_name(), prepared.reproduction->name);
   if (prepared.context.quick) text += " --quick";
   if (prepared.plan.seeded) text += fmt::format(" --seeds {}", prepared.context.seeds);
+  if (prepared.context.first_seed != kFirstPublishedSeed) {
+    text += fmt::format(" --first-seed {}", prepared.context.first_seed);
+  }
+  const std::vector<std::string>& forms = prepared.reproduction->forms;
+  if (!forms.empty() && prepared.context.form != forms.front()) text += " --form " + prepared.context.form;
   return text;
+}
+
+// The one that was asked for, or the first; one that has no forms takes any for none.
+std::string form_of(const Reproduction& reproduction, const std::optional<std::string>& wanted) {
+  const std::vector<std::string>& forms = reproduction.forms;
+  if (forms.empty()) return "";
+  const std::string form = wanted.value_or(forms.front());
+  if (std::find(forms.begin(), forms.end(), form) == forms.end()) {
+    throw UserError("--form of {} must be {}, not '{}'", reproduction.name, fmt::join(forms, " or "), form);
+  }
+  return form;
 }
 
 bool has_failed(const Json& result) { return result.is_object() && result.value("failed", false); }
@@ -206,11 +222,22 @@ std::string draw_pictures(const ReproductionReport& report, const fs::path& fold
 PreparedReproduction prepare_reproduction(const Reproduction& reproduction, const ReproduceOptions& options,
                                           const fs::path& folder, ThreadPool& pool, const Listener& listener) {
   const int seeds = options.seeds.value_or(options.quick ? 2 : 5);
-  const ReproduceContext context{options.quick, seeds, options.threads, options.jobs, folder, &pool, listener};
-  PreparedReproduction prepared{&reproduction, context, options.seeds.has_value(), reproduction.plan(context), {}};
+  const ReproduceContext context{
+      .quick = options.quick,
+      .seeds = seeds,
+      .first_seed = options.first_seed ? static_cast<std::uint64_t>(*options.first_seed) : kFirstPublishedSeed,
+      .form = form_of(reproduction, options.form),
+      .threads = options.threads,
+      .jobs = options.jobs,
+      .folder = folder,
+      .pool = &pool,
+      .listener = listener};
+  PreparedReproduction prepared{&reproduction, context, options, reproduction.plan(context), {}};
   prepared.marker["reproduces"] = reproduction.name;
   prepared.marker["quick"] = options.quick;
   if (prepared.plan.seeded) prepared.marker["seeds"] = context.seeds;
+  prepared.marker["first_seed"] = context.first_seed;
+  if (!context.form.empty()) prepared.marker["form"] = context.form;
   prepared.marker["settings"] = prepared.plan.settings;
   const ReproductionPaths paths = paths_of(prepared);
   check_folder(paths, prepared.marker, prepared.plan.adopted);
@@ -247,9 +274,12 @@ ReproduceOutcome make_reproduction(PreparedReproduction& prepared) {
   remove_leftovers(paths.pieces(), [](const std::string&) { return true; });
   create_folder(paths.pieces());
   write_file_atomically(paths.marker(), json_text(prepared.marker, 2) + "\n");
-  if (prepared.seeds_given && !plan.seeded) {
-    context.listener.event(
-        fmt::format("{}: --seeds changes nothing here, all trainings have seed 0", reproduction.name));
+  if (prepared.options.seeds && !plan.seeded) {
+    context.listener.event(fmt::format("{}: --seeds changes nothing here, all trainings have seed {}",
+                                       reproduction.name, context.first_seed));
+  }
+  if (prepared.options.form && reproduction.forms.empty()) {
+    context.listener.event(fmt::format("{}: --form changes nothing here, there is but one", reproduction.name));
   }
   const MadePieces made = make_pieces(prepared);
   const ReproductionReport report = plan.report(made.results);
@@ -263,6 +293,8 @@ ReproduceOutcome make_reproduction(PreparedReproduction& prepared) {
   outcome.json["name"] = reproduction.name;
   outcome.json["quick"] = context.quick;
   outcome.json["seeds"] = plan.seeded ? context.seeds : 1;
+  outcome.json["first_seed"] = context.first_seed;
+  if (!context.form.empty()) outcome.json["form"] = context.form;
   outcome.json["seconds"] = made.seconds;
   outcome.json["out"] = paths.folder.string();
   outcome.json["settings"] = plan.settings;

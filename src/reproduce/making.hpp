@@ -2,6 +2,7 @@
 // writes the report.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -15,8 +16,10 @@
 namespace cgpo {
 
 struct ReproduceOptions {
-  bool quick = false;        // a reduced version, in minutes
-  std::optional<int> seeds;  // 5, or 2 if quick
+  bool quick = false;                           // a reduced version, in minutes
+  std::optional<int> seeds = {};                // 5, or 2 if quick
+  std::optional<std::int64_t> first_seed = {};  // kFirstPublishedSeed
+  std::optional<std::string> form = {};         // the reproduction's first
   int threads = 1;
   int jobs = 1;  // trainings at a time
 };
@@ -25,7 +28,7 @@ struct ReproduceOptions {
 struct PreparedReproduction {
   const Reproduction* reproduction = nullptr;
   ReproduceContext context;
-  bool seeds_given = false;
+  ReproduceOptions options;
   ReproductionPlan plan;
   Json marker;                                 // what its folder says of itself
   std::map<std::string, Json> kept = {};       // results that are there already, with the seconds they took

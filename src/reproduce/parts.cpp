@@ -27,14 +27,17 @@ int legend_rows(const Panel& panel) {
 
 }  // namespace
 
-Configuration study_configuration(const std::string& task, const std::vector<std::string>& sets,
-                                  const std::string& algorithm, const std::string& preset) {
+Configuration study_configuration(const ReproduceContext& context, const std::string& task,
+                                  const std::vector<std::string>& sets, const std::string& algorithm,
+                                  const std::string& preset) {
   ConfigurationRequest request;
   request.task = task;
   request.algorithm = algorithm;
   request.preset = preset;
   for (const std::string& text : sets) request.sets.push_back(parse_assignment(text));
-  return resolve_configuration(request);
+  Configuration configuration = resolve_configuration(request);
+  configuration.seed = context.first_seed;
+  return configuration;
 }
 
 double seconds_of(const std::function<void()>& work) {
@@ -55,6 +58,7 @@ std::shared_ptr<CompareResult> add_comparison(ReproductionPlan& plan, const Repr
                                               const std::string& folder, CompareRequest request) {
   request.out = (context.folder / folder).string();
   request.seeds = context.seeds;
+  request.first_seed = context.first_seed;
   request.jobs = context.jobs;
   request.threads = std::max(1, context.threads / context.jobs);
   auto result = std::make_shared<CompareResult>();

@@ -14,9 +14,10 @@
 
 namespace cgpo {
 
-// Of a task with these KEY=VALUE settings.
-Configuration study_configuration(const std::string& task, const std::vector<std::string>& sets,
-                                  const std::string& algorithm = "cgpo", const std::string& preset = "best");
+// Of a task with these KEY=VALUE settings, and the first seed.
+Configuration study_configuration(const ReproduceContext& context, const std::string& task,
+                                  const std::vector<std::string>& sets, const std::string& algorithm = "cgpo",
+                                  const std::string& preset = "best");
 
 double seconds_of(const std::function<void()>& work);
 // Of one iteration, after one that is not timed.

@@ -55,7 +55,7 @@ struct BoundStudy {
 std::vector<BoundStudy> bound_studies(const ReproduceContext& context) {
   std::vector<BoundStudy> studies;
   for (const char* task : {"function", "reacher"}) {
-    BoundStudy study{task, study_configuration(task, {"environments=32"}, "cgpo", "paper"), {}, {}};
+    BoundStudy study{task, study_configuration(context, task, {"environments=32"}, "cgpo", "paper"), {}, {}};
     study.iterations = context.quick ? std::vector<int>{2, 12} : std::vector<int>{1, 5, 10, 20, 40, 80};
     if (context.quick) study.options = {.points = 2, .products = 3};
     studies.push_back(study);

@@ -5,6 +5,7 @@
 // function that returns a Reproduction, in a file of its own, and name it in reproductions().
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -18,10 +19,15 @@
 
 namespace cgpo {
 
+// Seeds below are for choosing settings; no published number comes from them.
+inline constexpr std::uint64_t kFirstPublishedSeed = 1000;
+
 // What a reproduction is told.
 struct ReproduceContext {
   bool quick = false;
-  int seeds = 5;
+  int seeds = 5;  // first_seed, first_seed + 1, …
+  std::uint64_t first_seed = kFirstPublishedSeed;
+  std::string form = {};  // one of the reproduction's, empty if it has none
   int threads = 1;
   int jobs = 1;
   std::filesystem::path folder;
@@ -55,7 +61,7 @@ struct ReproductionPlan {
   Json settings;  // all that the numbers depend on; a folder of others is refused
   std::vector<Piece> pieces;
   std::vector<std::string> adopted;  // folders that may have been made before, by `compare`
-  bool seeded = true;                // false: all trainings have seed 0, whatever --seeds says
+  bool seeded = true;                // false: all trainings have the first seed, whatever --seeds says
   std::function<ReproductionReport(const PieceResults&)> report;
 };
 
@@ -63,6 +69,7 @@ struct Reproduction {
   std::string name;
   std::string summary;
   std::function<ReproductionPlan(const ReproduceContext&)> plan;
+  std::vector<std::string> forms = {};  // in which it can be made, the first one unless asked; none: there is but one
 };
 
 const std::vector<Reproduction>& reproductions();

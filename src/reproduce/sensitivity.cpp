@@ -25,8 +25,9 @@ const std::vector<Sweep> kSweeps = {{"window", "window h", "window", {1, 2, 5, 1
 std::string label_of(const Sweep& sweep, double value) { return fmt::format("cgpo:{}={}", sweep.key, value); }
 
 // One that differs from plain cgpo in nothing is left out by `compare`: it would be the same twice.
-bool is_standard(const Configuration& standard, const std::string& task, const Sweep& sweep, double value) {
-  return differences(standard, study_configuration(task, {fmt::format("{}={}", sweep.key, value)})).empty();
+bool is_standard(const ReproduceContext& context, const Configuration& standard, const Sweep& sweep, double value) {
+  return differences(standard, study_configuration(context, standard.task, {fmt::format("{}={}", sweep.key, value)}))
+      .empty();
 }
 
 struct SweepRuns {
@@ -118,13 +119,13 @@ ReproductionPlan plan_sensitivity(const ReproduceContext& context) {
   std::vector<SweepRuns> tasks;
   for (const std::string& task : kSensitivityTasks) {
     if (context.quick && task != kSensitivityTasks.front()) continue;
-    const Configuration standard = study_configuration(task, {});
+    const Configuration standard = study_configuration(context, task, {});
     CompareRequest request;
     request.task = task;
     request.algorithms = "cgpo";
     for (const Sweep& sweep : kSweeps) {
       for (const double value : sweep.values) {
-        if (!is_standard(standard, task, sweep, value))
+        if (!is_standard(context, standard, sweep, value))
           request.algorithms += fmt::format(",{}", label_of(sweep, value));
       }
     }

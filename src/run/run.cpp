@@ -50,12 +50,13 @@ double return_of(const Tensors& best, const std::filesystem::path& path) {
   throw UserError("'{}' does not say which return it reached", path.string());
 }
 
-// Versions up to 0.1.0 took policies for the best whose episodes had all diverged. Such a one stands in nobody's way.
+// Versions up to 0.1.0 took policies for the best whose episodes had all diverged, or that may not be deployed. Such a
+// one stands in nobody's way.
 bool still_counts(const Tensors& best, const std::vector<LogEntry>& log) {
   const auto measured = std::find_if(log.begin(), log.end(), [iteration = iteration_of(best)](const LogEntry& entry) {
     return entry.report.iteration == iteration;
   });
-  return measured == log.end() || is_feasible(measured->report);
+  return measured == log.end() || is_deployable(measured->report);
 }
 
 }  // namespace
@@ -181,13 +182,16 @@ void Run::take_state() {
 }
 
 void Run::keep_if_best(const IterationReport& report) {
-  if (!is_feasible(report) || (best_return_ && !(report.return_mean > *best_return_))) return;
+  if (!is_deployable(report) || (best_return_ && !(report.return_mean > *best_return_))) return;
   if (!is_policy_finite(state_)) return;
   best_return_ = report.return_mean;
   // The report measured the policy as it was before the update, and that is what state_ holds.
   Tensors best = state_;
   best.metadata["return"] = fmt::format("{}", report.return_mean);
   best.metadata["costs"] = fmt::format("{}", fmt::join(report.costs, " "));
+  if (!report.costs_deployed.empty()) {
+    best.metadata["costs_deployed"] = fmt::format("{}", fmt::join(report.costs_deployed, " "));
+  }
   best.metadata["limits"] = fmt::format("{}", fmt::join(report.limits, " "));
   write_tensors(paths_.best(), best);
 }

@@ -99,6 +99,7 @@ void write_field(const ReportField& field, const LogEntry& entry, Json& line) {
 }
 
 void read_field(const ReportField& field, const Json& line, LogEntry& entry) {
+  if (field.newer && !line.contains(field.name)) return;
   std::visit(
       [&](auto member) {
         if constexpr (std::is_same_v<decltype(member), double LogEntry::*>) {

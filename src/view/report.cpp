@@ -157,12 +157,8 @@ std::string label_of(const std::vector<ReportedRun>& runs, const std::vector<Run
   return label;
 }
 
-Json evaluation_json(const ReportedRun& run, const PageOptions& options, ThreadPool& pool) {
-  const Tensors checkpoint = read_checkpoint(run.paths.checkpoint(), run.configuration);
-  const AlgorithmContext context{task_of(run.configuration), run.configuration.settings,
-                                 options.seed ? static_cast<std::uint64_t>(*options.seed) : run.configuration.seed,
-                                 &pool};
-  const EvaluationReport report = judge(context, checkpoint, options.episodes, /*deterministic=*/false);
+// As `eval` has it, with the words and intervals of the page.
+Json worded_json(const EvaluationReport& report) {
   Json result = to_json(report);
   result["sentence"] = overall_sentence(report);
   for (std::size_t i = 0; i < report.costs.size(); ++i) {
@@ -171,7 +167,16 @@ Json evaluation_json(const ReportedRun& run, const PageOptions& options, ThreadP
     cost["sentence"] = verdict_sentence(report.costs[i]);
   }
   result["return"]["interval"] = {report.return_optimised.low(), report.return_optimised.high()};
+  if (report.deployed) result["deployed"] = worded_json(*report.deployed);
   return result;
+}
+
+Json evaluation_json(const ReportedRun& run, const PageOptions& options, ThreadPool& pool) {
+  const Tensors checkpoint = read_checkpoint(run.paths.checkpoint(), run.configuration);
+  const AlgorithmContext context{task_of(run.configuration), run.configuration.settings,
+                                 options.seed ? static_cast<std::uint64_t>(*options.seed) : run.configuration.seed,
+                                 &pool};
+  return worded_json(judge(context, checkpoint, options.episodes, /*deterministic=*/false));
 }
 
 // A run whose checkpoint cannot be used still has curves: the sentence takes the place of the numbers.

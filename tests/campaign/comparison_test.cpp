@@ -9,6 +9,7 @@
 #include "cgpo/campaign/comparison_tables.hpp"
 #include "cgpo/campaign/gnuplot.hpp"
 #include "cgpo/campaign/learning_curves.hpp"
+#include "cgpo/campaign/pareto.hpp"
 
 namespace cgpo {
 namespace {
@@ -90,10 +91,10 @@ TEST(Comparison, JsonHasTheRunsAndNoNan) {
   EXPECT_TRUE(json["algorithms"][2]["return"]["half_width"].is_null());
   EXPECT_EQ(json["algorithms"][2]["runs"][1]["problem"], "it fell over");
   EXPECT_FALSE(json["algorithms"][2]["runs"][1]["finished"]);
-  EXPECT_EQ(json["variations"].size(), 4U + 6U + 4U + 2U);
+  EXPECT_EQ(json["variations"].size(), 4U + 4U + 4U + 2U);
 }
 
-// As `eval` has it, in what is looked at here.
+// As `eval` has it, in what is looked at here. Deployed it returns 2 more and costs 1 more.
 Json evaluated(double value, double cost, bool feasible) {
   const auto estimate = [](double mean) { return Json{{"mean", mean}, {"se", 0.25}}; };
   Json json;
@@ -101,6 +102,8 @@ Json evaluated(double value, double cost, bool feasible) {
   json["costs"] = Json::array({estimate(cost), estimate(-5.0)});
   json["episode_length"] = 50.0;
   json["feasible"] = feasible;
+  json["deployed"]["return"] = estimate(value + 2.0);
+  json["deployed"]["costs"] = Json::array({estimate(cost + 1.0), estimate(-5.0)});
   return Json::parse(json.dump());
 }
 
@@ -119,12 +122,17 @@ Comparison evaluated_three() {
 TEST(Comparison, EvaluationsShowMeanAndWorst) {
   const std::string text = comparison_markdown(evaluated_three());
   EXPECT_THAT(text, AllOf(HasSubstr("evaluated on 64 fresh episodes"),
-                          HasSubstr("| return (worst) | speed ≤ 10 (worst) | heat, no limit (worst) | feasible |")));
+                          HasSubstr("| return (worst) | speed ≤ 10 (worst) | heat, no limit (worst) | return, deployed "
+                                    "(worst) | speed ≤ 10, deployed (worst) | heat, no limit, deployed (worst) | "
+                                    "feasible |")));
   // Mean of 99 and 101, t's quantile 12.7; the worst return is the smallest, the worst cost the largest.
-  EXPECT_THAT(text, HasSubstr("| slow | 2 | 100 ± 13 (99) | 10 ± 13 (11) | -5 ± 0 (-5) | 1 of 2 |"));
-  EXPECT_THAT(text, HasSubstr("| fast | 2 | 80 (diverged) | 5 ± 13 (6) | -5 ± 0 (-5) | 1 of 2 |"));
-  EXPECT_THAT(text, HasSubstr("| gone | 1 of 2 | 7 (7) | 8 (8) | -5 (-5) | 1 of 1 |"));
-  EXPECT_THAT(text, HasSubstr("| slow | 1 | 101 ± 0.25 | 11 ± 0.25 | -5 ± 0.25 | 50 | 7.0k | 7.0k | — | 0.0 % | 5 |"));
+  EXPECT_THAT(text, HasSubstr("| slow | 2 | 100 ± 13 (99) | 10 ± 13 (11) | -5 ± 0 (-5) | 102 ± 13 (101) | 11 ± 13 "
+                              "(12) | -5 ± 0 (-5) | 1 of 2 |"));
+  EXPECT_THAT(text, HasSubstr("| fast | 2 | 80 (diverged) | 5 ± 13 (6) | -5 ± 0 (-5) | 82 (diverged) | 6 ± 13 (7) | "
+                              "-5 ± 0 (-5) | 1 of 2 |"));
+  EXPECT_THAT(text, HasSubstr("| gone | 1 of 2 | 7 (7) | 8 (8) | -5 (-5) | 9 (9) | 9 (9) | -5 (-5) | 1 of 1 |"));
+  EXPECT_THAT(text, HasSubstr("| slow | 1 | 101 ± 0.25 | 11 ± 0.25 | -5 ± 0.25 | 103 ± 0.25 | 12 ± 0.25 | -5 ± 0.25 | "
+                              "50 | 7.0k | 7.0k | — | 0.0 % | 5 |"));
   EXPECT_THAT(comparison_markdown(three()), Not(HasSubstr("fresh")));
 
   const Json json = Json::parse(comparison_json(evaluated_three()).dump());
@@ -134,6 +142,11 @@ TEST(Comparison, EvaluationsShowMeanAndWorst) {
   EXPECT_EQ(slow["costs"][0]["name"], "speed");
   EXPECT_EQ(slow["costs"][0]["mean"], 10.0);
   EXPECT_EQ(slow["costs"][0]["worst"], 11.0);
+  EXPECT_EQ(slow["deployed"]["return"]["mean"], 102.0);
+  EXPECT_EQ(slow["deployed"]["return"]["worst"], 101.0);
+  EXPECT_EQ(slow["deployed"]["costs"][0]["name"], "speed");
+  EXPECT_EQ(slow["deployed"]["costs"][0]["mean"], 11.0);
+  EXPECT_EQ(slow["deployed"]["costs"][0]["worst"], 12.0);
   EXPECT_EQ(slow["feasible"], false);
   EXPECT_TRUE(json["algorithms"][1]["evaluation"]["return"]["worst"].is_null());
   EXPECT_EQ(json["algorithms"][2]["evaluation"]["feasible"], true);
@@ -188,6 +201,45 @@ TEST(Comparison, DivergedRunsAreNotFeasible) {
   // A seed without a number is missing in the mean, and that is said.
   comparison.algorithms[1].runs[0].log.back().report.return_mean = std::nan("");
   EXPECT_THAT(comparison_table(comparison), HasSubstr("| late | 2 | 100 (1 of 2 runs) |"));
+}
+
+// What costs too much without noise may not be deployed, so that run does not end feasible.
+TEST(Comparison, FeasibleAtTheEndIsWhatMayBeDeployed) {
+  Comparison comparison = comparison_of({{"a", "a", "best", {run_of(0, 6, 100.0, 5.0), run_of(1, 6, 100.0, 5.0)}, {}}});
+  comparison.algorithms[0].runs[0].log.back().report.costs_deployed = {11.0, 0.0};
+  comparison.algorithms[0].runs[1].log.back().report.costs_deployed = {9.0, 0.0};
+  EXPECT_THAT(comparison_markdown(comparison), HasSubstr("| 1 of 2 |"));
+  const Json runs = comparison_json(comparison)["algorithms"][0]["runs"];
+  EXPECT_EQ(runs[0]["feasible"], false);
+  EXPECT_EQ(runs[1]["feasible"], true);
+}
+
+// Of `fast` one seed converges after 4000 steps and never breaks its limit, the other never keeps it.
+TEST(Comparison, ParetoHasAPointASeed) {
+  const Comparison comparison = three();
+  EXPECT_EQ(pareto_csv(comparison, comparison.algorithms[0]), "seed,converged,steps,over\n0,1,7000,0\n1,1,7000,0\n");
+  EXPECT_EQ(pareto_csv(comparison, comparison.algorithms[1]), "seed,converged,steps,over\n0,1,4000,0\n1,0,10000,1\n");
+  EXPECT_EQ(pareto_csv(comparison, comparison.algorithms[2]), "seed,converged,steps,over\n0,0,10000,1\n");
+  const std::string script = pareto_script("pareto", {{&comparison, "here/"}});
+  EXPECT_THAT(script, AllOf(HasSubstr("set output 'pareto.svg'"), HasSubstr("set logscale x"),
+                            HasSubstr("'here/pareto-slow.csv' skip 1 using ($2 == 1 ? $3 : 1/0):(100 * $4)"),
+                            HasSubstr("lc rgb '" + line_colours()[1] + "' title 'fast'"), HasSubstr("not converged")));
+  // Those that converged have the axis for themselves, up to 1.3 times the last of them.
+  EXPECT_THAT(script, AllOf(HasSubstr("set xtics (5000)"), HasSubstr("set arrow from 9100, graph 0")));
+  // All of slow's converged, so none of them stands at the edge.
+  EXPECT_THAT(script, AllOf(Not(HasSubstr("'here/pareto-slow.csv' skip 1 using ($2 == 0")),
+                            HasSubstr("'here/pareto-gone.csv' skip 1 using ($2 == 0")));
+}
+
+TEST(Comparison, WithoutALimitThereIsNoPareto) {
+  Comparison comparison = three();
+  EXPECT_TRUE(has_pareto(comparison));
+  for (ComparedAlgorithm& algorithm : comparison.algorithms) {
+    for (ComparedRun& run : algorithm.runs) {
+      for (LogEntry& entry : run.log) entry.report.limits[0] = std::numeric_limits<double>::infinity();
+    }
+  }
+  EXPECT_FALSE(has_pareto(comparison));
 }
 
 TEST(Comparison, CurveLeavesOutValuesThatAreNotNumbers) {

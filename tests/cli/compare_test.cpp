@@ -95,12 +95,23 @@ TEST_F(Compare, TableAndCurvesAreThoseOfTheLogs) {
     double over = 0.0;
     for (const Json& line : zero) over += line["costs"][0].get<double>() > 1.919 ? 1.0 : 0.0;
     EXPECT_DOUBLE_EQ(entry["runs"][0]["violations_whole"].get<double>(), over / 10.0);
+    // A point a seed: where it converged, or its last step, and that ratio.
+    const auto points = csv_of("all/pareto-" + name + ".csv");
+    ASSERT_EQ(points.size(), 3U);
+    EXPECT_EQ(points[0], (std::vector<std::string>{"seed", "converged", "steps", "over"}));
+    EXPECT_EQ(points[1][0], "0");
+    const Json& converged = entry["runs"][0]["convergence_strict"];
+    EXPECT_EQ(points[1][1], converged.is_null() ? "0" : "1");
+    EXPECT_EQ(std::stod(points[1][2]), converged.is_null() ? zero[9]["steps"].get<double>() : converged.get<double>());
+    EXPECT_DOUBLE_EQ(std::stod(points[1][3]), over / 10.0);
   }
   if (std::system("command -v gnuplot > /dev/null") == 0) {
     EXPECT_THAT(read_file(at("all/curves.svg")),
                 AllOf(HasSubstr("<svg"), HasSubstr("cgpo@paper"), HasSubstr("limit 1.9")));
     EXPECT_THAT(outcome.out, HasSubstr("curves.svg"));
     EXPECT_FALSE(fs::exists(at("all/curves.gnuplot.out")));
+    EXPECT_THAT(read_file(at("all/pareto.svg")), AllOf(HasSubstr("<svg"), HasSubstr("cgpo@paper")));
+    EXPECT_THAT(outcome.out, HasSubstr("(pareto.svg)"));
   }
 
   // The same again trains nothing and says the same.
@@ -110,7 +121,8 @@ TEST_F(Compare, TableAndCurvesAreThoseOfTheLogs) {
   EXPECT_EQ(again.out, outcome.out);
   EXPECT_THAT(again.err, HasSubstr("4 done already, 0 to do"));
   for (const auto& [name, content] : snapshot()) {
-    if (name.find("cgpo") != std::string::npos && name.find("curve") == std::string::npos) {
+    if (name.find("cgpo") != std::string::npos && name.find("curve") == std::string::npos &&
+        name.find("pareto") == std::string::npos) {
       EXPECT_EQ(times.at(name), content) << name;
     }
   }
@@ -187,7 +199,14 @@ TEST_F(Compare, EvaluatesEachRunOnceAndAsEvalDoes) {
     EXPECT_EQ(evaluation["costs"][0]["name"], "height");
     EXPECT_DOUBLE_EQ(evaluation["costs"][0]["mean"].get<double>(), (costs[0] + costs[1]) / 2.0);
     EXPECT_EQ(evaluation["costs"][0]["worst"].get<double>(), std::max(costs[0], costs[1]));
-    EXPECT_EQ(evaluation["feasible"].get<bool>(), std::max(costs[0], costs[1]) <= 1.9);
+    const std::vector<double> deployed = numbers("/deployed/costs/0/mean");
+    const std::vector<double> deployed_returns = numbers("/deployed/return/mean");
+    EXPECT_NE(deployed, costs);
+    EXPECT_DOUBLE_EQ(evaluation["deployed"]["costs"][0]["mean"].get<double>(), (deployed[0] + deployed[1]) / 2.0);
+    EXPECT_EQ(evaluation["deployed"]["costs"][0]["worst"].get<double>(), std::max(deployed[0], deployed[1]));
+    EXPECT_EQ(evaluation["deployed"]["return"]["worst"].get<double>(),
+              std::min(deployed_returns[0], deployed_returns[1]));
+    EXPECT_EQ(evaluation["feasible"].get<bool>(), std::max({costs[0], costs[1], deployed[0], deployed[1]}) <= 1.9);
   }
   EXPECT_FALSE(fs::exists(at("all/cgpo-0")));
 
@@ -203,6 +222,10 @@ TEST_F(Compare, EvaluatesEachRunOnceAndAsEvalDoes) {
   fs::remove(at("all/cgpo-1000/checkpoint.safetensors"));
   fs::remove(at("all/cgpo-1000/log.jsonl"));
   EXPECT_EQ(first(run(arguments(3))), 123.0);
+  // Versions before this one kept no deployed part; such a one is made again.
+  file["report"].erase("deployed");
+  write_file_atomically(kept, file.dump());
+  EXPECT_NE(first(run(arguments(3))), 123.0);
   const double after = first(run(arguments(4)));
   EXPECT_EQ(after, Json::parse(run({"eval", "all/cgpo-1000", "--episodes", "64", "--json"}).out)["return"]["mean"]);
   EXPECT_NE(after, 123.0);

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 class Results : public ProgramTest {
@@ -121,8 +122,20 @@ TEST_F(Results, TrainAndEvaluate) {
   EXPECT_EQ(eval.at("costs").at(0).at("limit"), 1.9);
   EXPECT_EQ(json_of(run({"eval", "run", "--episodes", "64", "--threads", "4", "--json"})), eval);
   EXPECT_NE(json_of(run({"eval", "run", "--episodes", "64", "--seed", "9", "--json"})), eval);
+
+  // What is deployed is what --deterministic shows alone, and the verdict is on both.
+  const Json mean = json_of(run({"eval", "run", "--episodes", "64", "--deterministic", "--json"}));
+  EXPECT_FALSE(mean.contains("deployed"));
+  EXPECT_NE(mean.at("costs"), eval.at("costs"));
+  for (const auto& [key, value] : eval.at("deployed").items()) EXPECT_EQ(value, mean.at(key)) << key;
+  expect_fields(eval.at("deployed"),
+                {"return", "return_paper", "costs", "episode_length", "diverged", "episodes", "feasible", "verdict"});
+  const bool noisy = eval.at("costs").at(0).at("mean") <= 1.9;
+  EXPECT_EQ(eval.at("feasible"), noisy && eval.at("deployed").at("feasible"));
   EXPECT_THAT(run({"eval", "run", "--episodes", "64", "--deterministic"}).out,
-              AllOf(HasSubstr("±"), HasSubstr("verdict")));
+              AllOf(HasSubstr("without noise"), HasSubstr("±"), HasSubstr("verdict"), Not(HasSubstr("deployed"))));
+  EXPECT_THAT(run({"eval", "run", "--episodes", "64"}).out, HasSubstr("with noise"));
+  EXPECT_THAT(run({"eval", "run", "--episodes", "64"}).out, HasSubstr("deployed: the mean action"));
 }
 
 TEST_F(Results, Explain) {
@@ -160,7 +173,6 @@ TEST_F(Results, ExplainNamesTheCause) {
     return found;
   };
   using ::testing::Contains;
-  using ::testing::Not;
   EXPECT_THAT(causes("pinned", {"radius.lower=1e-9", "radius.upper=1e-9", "radius.initial=1e-9"}),
               AllOf(Contains("radius-pinned"), Contains("return-flat")));
   EXPECT_THAT(causes("no-critic", {"critic.steps=0"}), Contains("critic-useless"));

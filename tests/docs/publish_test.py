@@ -30,8 +30,8 @@ class Publish(unittest.TestCase):
             (self.folder / task / "table.md").write_text(f"| algorithm | return |\n| --- | --- |\n| a | 1 |\n\n{RANKING}")
             (self.folder / task / "curves.svg").write_text(f"<svg>{task}</svg>")
 
-    def publish(self):
-        self.program.sys.argv = ["publish_results.py", "table1", str(self.folder)]
+    def publish(self, *page):
+        self.program.sys.argv = ["publish_results.py", "table1", str(self.folder), *page]
         self.program.main()
 
     def test_numbers_come_and_the_reading_stays(self):
@@ -53,6 +53,18 @@ class Publish(unittest.TestCase):
         self.assertNotIn("same", page)
         self.assertNotIn("algorithm |", page)
         self.assertEqual((self.program.PICTURES / "table1_ant.svg").read_text(), "<svg>ant</svg>")
+
+    def test_a_second_form_has_a_page_and_pictures_of_its_own(self):
+        self.publish()
+        (self.folder / "table1.svg").write_text("<svg>as the paper</svg>")
+        self.publish("table1-paper")
+        self.assertEqual((self.program.PICTURES / "table1.svg").read_text(), "<svg>all</svg>")
+        self.assertEqual((self.program.PICTURES / "table1-paper.svg").read_text(), "<svg>as the paper</svg>")
+        page = (self.docs / "results" / "generated" / "table1-paper.md").read_text()
+        self.assertIn("![all](../../pictures/results/table1-paper.svg)", page)
+        self.assertIn("[what they say](../table1.md)", page)
+        self.assertTrue((self.docs / "results" / "generated" / "table1-paper-ranking.md").exists())
+        self.assertTrue((self.program.PICTURES / "table1-paper_ant.svg").exists())
 
     def test_a_result_without_a_page_is_refused(self):
         (self.docs / "results" / "table1.md").unlink()

@@ -94,6 +94,95 @@ TEST(EvaluationReport, TooManyDivergedAreNeverFeasible) {
   EXPECT_EQ(overall_sentence(summarise(few, kLimitOfThree)), "not feasible: 2 of 5 episodes diverged, more than one");
 }
 
+// Costs of the noisy policy and of its mean action, both with a limit of three.
+EvaluationReport both(const std::vector<double>& noisy, const std::vector<double>& deployed) {
+  return summarise({with_costs(noisy), with_costs(deployed)}, kLimitOfThree);
+}
+
+// What is deployed is what is judged: HalfCheetah's 388 with noise and 446 without, of 400, is not feasible.
+TEST(EvaluationReport, FeasibleMeansWithNoiseAndDeployed) {
+  const std::vector<double> within = {1.0, 1.1, 0.9};
+  const std::vector<double> over = {4.0, 4.1, 3.9};
+  const std::vector<double> just_within = {2.0, 3.9};  // mean 2.95
+  const std::vector<double> just_over = {2.0, 4.1};
+  struct Case {
+    const std::vector<double>& noisy;
+    const std::vector<double>& deployed;
+    bool feasible;
+    Verdict verdict;
+    const char* sentence;
+  };
+  const Case cases[] = {
+      {within, within, true, Verdict::kHolds, "feasible, with 95 % confidence"},
+      {within, over, false, Verdict::kExceeded, "not feasible when deployed, with 95 % confidence"},
+      {over, within, false, Verdict::kExceeded, "not feasible with noise, with 95 % confidence"},
+      {over, over, false, Verdict::kExceeded, "not feasible, with 95 % confidence"},
+      {just_over, over, false, Verdict::kExceeded, "not feasible when deployed, with 95 % confidence"},
+      {within, just_within, true, Verdict::kTooClose,
+       "feasible on average, but within the uncertainty of these episodes"},
+      {just_within, just_over, false, Verdict::kTooClose,
+       "not feasible when deployed on average, but within the uncertainty of these episodes"},
+      {just_over, within, false, Verdict::kTooClose,
+       "not feasible with noise on average, but within the uncertainty of these episodes"},
+  };
+  for (const Case& one : cases) {
+    const EvaluationReport report = both(one.noisy, one.deployed);
+    EXPECT_EQ(report.feasible, one.feasible) << one.sentence;
+    EXPECT_EQ(report.verdict(), one.verdict) << one.sentence;
+    EXPECT_EQ(overall_sentence(report), one.sentence);
+  }
+}
+
+TEST(EvaluationReport, DivergedDeployedEpisodesAreToldAsTheirs) {
+  Evaluation gone = with_costs({1.0, 1.1, 0.9});
+  gone.diverged = 2;
+  const EvaluationReport report = summarise({with_costs({1.0, 1.1, 0.9}), gone}, kLimitOfThree);
+  EXPECT_FALSE(report.feasible);
+  EXPECT_EQ(report.verdict(), Verdict::kDiverged);
+  EXPECT_EQ(overall_sentence(report), "not feasible when deployed: 2 of 5 episodes diverged, more than one");
+  // Without any constraint, too.
+  gone.costs.clear();
+  Evaluation whole = with_costs({1.0});
+  whole.costs.clear();
+  EXPECT_EQ(overall_sentence(summarise({whole, gone}, {})),
+            "not feasible when deployed: 2 of 5 episodes diverged, more than one");
+}
+
+// Each part has its own numbers and its own verdict; on top stands that of both.
+TEST(EvaluationReport, JsonHasBothParts) {
+  const Json json = Json::parse(to_json(both({1.0, 1.1, 0.9}, {4.0, 4.1, 3.9, 4.0})).dump());
+  EXPECT_DOUBLE_EQ(json.at("costs").at(0).at("mean").get<double>(), 1.0);
+  EXPECT_EQ(json.at("costs").at(0).at("verdict"), "holds");
+  EXPECT_EQ(json.at("feasible"), false);
+  EXPECT_EQ(json.at("verdict"), "exceeded");
+  const Json& deployed = json.at("deployed");
+  for (const char* name : {"return", "return_paper", "episode_length", "diverged"}) {
+    EXPECT_TRUE(deployed.contains(name)) << name;
+  }
+  EXPECT_EQ(deployed.at("episodes"), 4);
+  EXPECT_DOUBLE_EQ(deployed.at("costs").at(0).at("mean").get<double>(), 4.0);
+  EXPECT_EQ(deployed.at("costs").at(0).at("limit"), 3.0);
+  EXPECT_EQ(deployed.at("feasible"), false);
+  EXPECT_EQ(deployed.at("verdict"), "exceeded");
+  const Json other = to_json(both({4.0, 4.1, 3.9}, {1.0, 1.1, 0.9}));
+  EXPECT_EQ(other.at("feasible"), false);
+  EXPECT_EQ(other.at("deployed").at("feasible"), true);
+  EXPECT_EQ(other.at("deployed").at("verdict"), "holds");
+  EXPECT_FALSE(to_json(summarise(with_costs({1.0, 1.1}), kLimitOfThree)).contains("deployed"));
+}
+
+// Side by side, so that a limit that only noise keeps is seen at a glance.
+TEST(EvaluationReport, TextHasAColumnForEach) {
+  EXPECT_EQ(to_text(both({1.0, 1.1, 0.9}, {4.0, 4.1, 3.9})),
+            "                    with noise                deployed: the mean action\n"
+            "return              2 ± 0                     2 ± 0\n"
+            "cost height <= 3    1 ± 0.058, holds          4 ± 0.058, exceeded\n"
+            "  95 % interval     0.75159 to 1.2484         3.7516 to 4.2484\n"
+            "  episodes over it  0.0 %                     100.0 %\n"
+            "episodes            3 of 10 steps on average  3 of 10 steps on average\n"
+            "verdict             not feasible when deployed, with 95 % confidence\n");
+}
+
 TEST(EvaluationReport, OneEpisodeHasNoStandardErrorAndNoVerdict) {
   const EvaluationReport report = summarise(with_costs({1.0}), kLimitOfThree);
   EXPECT_FALSE(report.feasible);

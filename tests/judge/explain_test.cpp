@@ -277,6 +277,20 @@ TEST(Explain, EpisodesThatEndEarly) {
   EXPECT_THAT(only(all).text, HasSubstr("61.5 of 200 steps"));
 }
 
+TEST(Explain, LimitsThatOnlyNoiseKeeps) {
+  Explanation all = healthy();
+  EvaluationReport deployed = all.evaluation;
+  all.evaluation.deployed = std::make_shared<const EvaluationReport>(deployed);
+  EXPECT_THAT(causes(all), IsEmpty());
+  deployed.costs[0].estimate.mean = 446.0;
+  all.evaluation.deployed = std::make_shared<const EvaluationReport>(deployed);
+  EXPECT_EQ(only(all).cause, "deployed-over");
+  EXPECT_THAT(only(all).text, AllOf(HasSubstr("390 with noise and 446 without"), HasSubstr("limit of 400")));
+  EXPECT_THAT(only(all).advice, HasSubstr("a limit lower by 56"));
+  all.evaluation.costs[0].estimate.mean = 440.0;  // then it is no matter of noise
+  EXPECT_THAT(causes(all), Not(::testing::Contains("deployed-over")));
+}
+
 TEST(Explain, CostsThatTheMeanHides) {
   Explanation all = healthy();
   all.evaluation.costs[0].spread = {100.0, 390.0, 600.0, 0.4};

@@ -170,6 +170,17 @@ class Report(PageTest):
         self.assertIn('95 % interval', text)
         self.assertIn('limit 1.9', text)
 
+    def test_both_policies_are_judged(self):
+        told = json.loads(cgpo('eval', 'run', '--episodes', '64', '--deterministic', '--json', '--threads', '1').stdout)
+        shown = self.js('cgpo.data.runs[0].evaluation.deployed')
+        for name in ('episodes', 'feasible', 'verdict'):
+            self.assertEqual(shown[name], told[name])
+        self.assertEqual(shown['costs'][0]['mean'], told['costs'][0]['mean'])
+        parts = self.js("[...document.querySelectorAll('#verdict .part')].map(node => node.innerText)")
+        self.assertEqual(parts[:2], ['With noise, as it trains', 'Deployed: the mean action, without noise'])
+        costs = self.js("[...document.querySelectorAll('#verdict dt')].map(node => node.innerText).filter(text => text.startsWith('Cost'))")
+        self.assertEqual(len(costs), 2)
+
     def test_reads_without_seeing(self):
         labels = self.js("[...document.querySelectorAll('#charts canvas')].map(node => node.getAttribute('aria-label'))")
         self.assertGreaterEqual(len(labels), 6)
@@ -242,6 +253,39 @@ class HardCases(PageTest):
         self.open('nan/report.html')
         self.assertEqual([y for _, y in self.points('return')][1], None)
         self.assertIn('not a number', self.js("document.querySelector('#notes').innerText"))
+
+    def test_a_cost_that_is_known_in_several_ways(self):
+        name = self.copy('ways')
+        log = read_log(name)
+        for k, entry in enumerate(log):
+            cost = entry['costs'][0]
+            entry.update({'costs_filtered': [cost + 1], 'costs_filtered_se': [0.5], 'costs_deployed': [cost + 2], 'costs_deployed_se': [0.25],
+                          'return_deployed': entry['return'] + 3, 'noise': 0.1 / (k + 1), 'episodes': 8 * (k + 1)})
+        write_log(name, log)
+        cgpo('report', name, '--episodes', '8')
+        self.open('ways/report.html')
+        steps = [entry['steps'] for entry in log]
+        for series, more in (('cost/height', 0), ('cost-filtered/height', 1), ('cost-deployed/height', 2)):
+            self.assert_points(self.points('cost/height', series=series), [(x, entry['costs'][0] + more) for x, entry in zip(steps, log)])
+        self.assert_points(self.points('return', series='return-deployed'), [(x, entry['return'] + 3) for x, entry in zip(steps, log)])
+        self.assert_points(self.points('noise'), [(x, entry['noise']) for x, entry in zip(steps, log)])
+        self.assert_points(self.points('episodes'), [(x, entry['episodes']) for x, entry in zip(steps, log)])
+        caption = "cgpo.board.charts.get('cost/height').figure.querySelector('.last').textContent"
+        for words in ('with noise', 'filtered', 'deployed'):
+            self.assertIn(words, self.js(caption))
+        # What does not change needs no chart, and a log that knows one way only has one line without a name.
+        for entry in log:
+            entry.update({'noise': 0.1, 'episodes': 8})
+            for field in ('costs_filtered', 'costs_filtered_se', 'costs_deployed', 'costs_deployed_se', 'return_deployed'):
+                del entry[field]
+        write_log(name, log)
+        cgpo('report', name, '--episodes', '8')
+        self.open('ways/report.html')
+        charts = self.js('[...cgpo.board.charts.keys()]')
+        self.assertIn('cost/height', charts)
+        self.assertNotIn('noise', charts)
+        self.assertNotIn('episodes', charts)
+        self.assertNotIn('with noise', self.js(caption))
 
     def test_a_cost_below_its_limit_that_nothing_speaks_for(self):
         name = self.copy('diverged')

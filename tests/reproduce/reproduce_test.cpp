@@ -1,6 +1,7 @@
 // Pieces are kept, and a command that was stopped goes on with the next one.
 #include "cgpo/reproduce/reproduce.hpp"
 
+#include <array>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
@@ -9,6 +10,7 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
+#include "cgpo/campaign/compare.hpp"
 #include "cgpo/campaign/gnuplot.hpp"
 #include "cgpo/reproduce/making.hpp"
 
@@ -166,6 +168,43 @@ TEST_F(Reproduce, SeedsCountForNothingWhereAllTrainingsHaveSeedZero) {
   EXPECT_EQ(probe.made, (std::vector<int>{1, 1, 1}));
 }
 
+// Seeds below 1000 are for choosing settings.
+TEST_F(Reproduce, FirstSeedIsThatOfPublishedNumbersUnlessAskedFor) {
+  Probe probe;
+  const ReproduceOutcome plain = reproduce_one(probe.reproduction(), {}, folder());
+  EXPECT_EQ(plain.json["first_seed"], 1000);
+  EXPECT_THAT(plain.text, Not(HasSubstr("--first-seed")));
+  ReproduceOptions options;
+  options.first_seed = 7;
+  EXPECT_THAT(message(probe, options), HasSubstr("first_seed is 1000 there, not 7"));
+  fs::remove_all(folder());
+  EXPECT_THAT(reproduce_one(probe.reproduction(), options, folder()).text,
+              HasSubstr("reproduce probe --seeds 5 --first-seed 7`"));
+}
+
+TEST_F(Reproduce, FormsAreThoseOfTheReproduction) {
+  Probe probe;
+  Reproduction reproduction = probe.reproduction();
+  reproduction.forms = {"best", "paper"};
+  ReproduceOptions options;
+  EXPECT_EQ(reproduce_one(reproduction, options, folder()).json["form"], "best");
+  options.form = "paper";
+  EXPECT_THROW(reproduce_one(reproduction, options, folder()), UserError);  // the folder is the other's
+  const ReproduceOutcome paper = reproduce_one(reproduction, options, folder() / ".." / "paper");
+  EXPECT_EQ(paper.json["form"], "paper");
+  EXPECT_THAT(paper.text, HasSubstr("reproduce probe --seeds 5 --form paper`"));
+  options.form = "letter";
+  try {
+    reproduce_one(reproduction, options, folder());
+    ADD_FAILURE() << "it has no such form";
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(), "--form of probe must be best or paper, not 'letter'");
+  }
+  EXPECT_EQ(message(probe, {.form = "letter"}), "'" + folder().string() +
+                                                    "' was made with other settings: it has more settings; give --out "
+                                                    "another folder");  // one without forms takes any for none
+}
+
 TEST_F(Reproduce, TakesUpWhatItNamesAndRefusesOtherFiles) {
   Probe probe;
   fs::create_directories(folder() / "taken");
@@ -189,6 +228,50 @@ TEST(Reproductions, AllCanBePlanned) {
       ASSERT_NO_THROW(EXPECT_FALSE(reproduction.plan(context).pieces.empty())) << reproduction.name;
     }
   }
+}
+
+// Iterations and episodes of the paper's own table; at its best an algorithm has what it is shipped with.
+TEST(Reproductions, Table1HasTwoForms) {
+  const ScratchFolder scratch;
+  ThreadPool pool(1);
+  ReproduceContext context;
+  context.folder = scratch.path();
+  context.pool = &pool;
+  const auto settings = [&](const std::string& form) {
+    context.form = form;
+    return table1_reproduction().plan(context).settings;
+  };
+  EXPECT_EQ(table1_reproduction().forms, (std::vector<std::string>{"best", "paper"}));
+  const Json best = settings("best");
+  EXPECT_EQ(best["seeds_of_cgpo"], 20);
+  EXPECT_EQ(best["evaluated"], 8192);
+  for (const auto& [task, sets] : best["sets"].items()) EXPECT_TRUE(sets.empty()) << task;
+  const Json paper = settings("paper")["sets"];
+  const std::vector<std::array<std::string, 3>> letters = {{"cartpole", "iterations=100", "environments=128"},
+                                                           {"reacher", "iterations=300", "environments=128"},
+                                                           {"halfcheetah", "iterations=300", "environments=128"},
+                                                           {"ant", "iterations=300", "environments=256"}};
+  for (const auto& [task, iterations, environments] : letters) {
+    EXPECT_EQ(paper[task][0], iterations) << task;
+    EXPECT_EQ(paper[task][1], environments) << task;
+  }
+}
+
+// CGPO has more of them than the others, and all begin at the same one.
+TEST(Comparisons, AnEntryMayHaveSeedsOfItsOwn) {
+  const ScratchFolder scratch;
+  CompareRequest request;
+  request.task = "function";
+  request.algorithms = "cgpo,cpo";
+  request.seeds = 2;
+  request.seeds_of["cgpo"] = 3;
+  request.first_seed = 1000;
+  request.out = (scratch.path() / "all").string();
+  std::vector<std::pair<std::string, std::uint64_t>> found;
+  for (const PendingRun& run : pending_runs(request)) found.emplace_back(run.label, run.configuration.seed);
+  const std::vector<std::pair<std::string, std::uint64_t>> wanted = {
+      {"cgpo", 1000}, {"cgpo", 1001}, {"cgpo", 1002}, {"cpo", 1000}, {"cpo", 1001}};
+  EXPECT_EQ(found, wanted);
 }
 
 // A quick plan, and the same numbers for all of its pieces.
@@ -216,7 +299,7 @@ TEST(Reproductions, ErrorsReportsSizesMediansAndWhatAbeForesees) {
   EXPECT_THAT(report.text,
               HasSubstr("| halfcheetah | 0.5 | 25 | 2 ± 1 | 0.2 (0.3) | 2 (2) | 0.5 (1) | — (—) | 0.5 |\n"));
   EXPECT_THAT(report.text, HasSubstr("Updates: 10, each from episodes of its own: 64."));
-  EXPECT_THAT(report.text, HasSubstr("one training each, seed 0"));
+  EXPECT_THAT(report.text, HasSubstr("one training each, seed 1000"));
   ASSERT_EQ(report.pictures.size(), 1U);
   EXPECT_EQ(report.pictures[0].name, "errors");
   EXPECT_THAT(report.pictures[0].content, HasSubstr("set output 'errors.svg'"));

@@ -20,6 +20,8 @@ class FakeAlgorithm final : public Algorithm {
 
   // Of 8 environments, in each iteration; those that are not named: none.
   std::vector<int> diverged;
+  // J_C of the mean action in each iteration; those that are not named: not known.
+  std::vector<double> deployed;
   // The policy's after the first iteration; empty: it has none.
   std::vector<float> weights;
   // Called at the end of every iteration with its number.
@@ -38,6 +40,8 @@ class FakeAlgorithm final : public Algorithm {
     report.episodes = 8;
     if (static_cast<std::size_t>(iteration_) < diverged.size())
       report.diverged = diverged[static_cast<std::size_t>(iteration_)];
+    if (static_cast<std::size_t>(iteration_) < deployed.size())
+      report.costs_deployed = {deployed[static_cast<std::size_t>(iteration_)]};
     state_ = 3.9 * state_ * (1.0 - state_);  // chaotic: a state that was lost or repeated shows at once
     after_iteration(iteration_++);
     return report;

@@ -80,6 +80,13 @@ TEST(ReportFields, AreWrittenAsEver) {
   report.return_paper = 0.3;
   report.costs = {1.0};
   report.limits = {std::numeric_limits<double>::infinity()};
+  report.episodes = 23;
+  report.costs_filtered = {24.0};
+  report.costs_filtered_se = {25.0};
+  report.return_deployed = 26.0;
+  report.costs_deployed = {27.0};
+  report.costs_deployed_se = {28.0};
+  report.noise = 29.0;
   report.costs_low = {2.0};
   report.costs_high = {3.0};
   report.violation_rates = {4.0};
@@ -107,7 +114,10 @@ TEST(ReportFields, AreWrittenAsEver) {
   report.warning = "words";
   EXPECT_EQ(to_json(entry).dump(),
             R"({"iteration":1,"steps":20,"seconds":0.123,"return":0.1,"return_se":0.2,"return_paper":0.3,)"
-            R"("costs":[1.0],"costs_se":[],"limits":[null],"costs_low":[2.0],"costs_high":[3.0],)"
+            R"("costs":[1.0],"costs_se":[],"limits":[null],"episodes":23,)"
+            R"("costs_filtered":[24.0],"costs_filtered_se":[25.0],)"
+            R"("return_deployed":26.0,"costs_deployed":[27.0],"costs_deployed_se":[28.0],"noise":29.0,)"
+            R"("costs_low":[2.0],"costs_high":[3.0],)"
             R"("violation_rates":[4.0],"episode_length":5.0,"contact_share":6.0,"diverged":7,"case":"free",)"
             R"("radius":8.0,"rho":9.0,"zeta":10.0,"change_predicted":[11.0],"change_realised":[12.0],)"
             R"("change_se":[13.0],"kl":14.0,"lambda":15.0,"nu":[16.0],"gradient_norms":[17.0],)"
@@ -126,6 +136,7 @@ TEST(ReportFields, ChartsHavePlacesOfTheirOwn) {
     if (!field.chart) continue;
     EXPECT_TRUE(places.insert(field.chart->place).second) << field.name;
     EXPECT_TRUE(ids.insert(field.chart->id).second) << field.name;
+    for (const ChartLine& line : field.chart->more) EXPECT_TRUE(ids.insert(line.id).second) << line.id;
   }
 }
 

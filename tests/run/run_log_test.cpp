@@ -63,6 +63,7 @@ TEST(RunLog, LineHasThePromisedFieldsAndNoNan) {
                                              "costs",
                                              "costs_se",
                                              "limits",
+                                             "episodes",
                                              "costs_low",
                                              "costs_high",
                                              "violation_rates",
@@ -111,6 +112,10 @@ TEST(RunLog, ReadsOldLines) {
   EXPECT_EQ(entry.report.iteration, 3);
   EXPECT_TRUE(entry.report.change_predicted.empty());
   EXPECT_FALSE(entry.report.contact_share.has_value());
+  EXPECT_EQ(entry.report.episodes, 0);
+  EXPECT_TRUE(entry.report.costs_deployed.empty() && entry.report.costs_filtered.empty());
+  EXPECT_FALSE(entry.report.noise.has_value() || entry.report.return_deployed.has_value());
+  EXPECT_TRUE(is_deployable(entry.report));  // as far as it is known
 }
 
 // What version 0.1.0 wrote when every episode diverged, and with one environment.

@@ -258,6 +258,25 @@ TEST_F(RunTest, BestIsNeverReplacedByWhatCannotBeJudged) {
   EXPECT_EQ(best_return("infinite", [](FakeAlgorithm& fake) { fake.weights = {0.5F, INFINITY}; }), "1");
 }
 
+// The script's best but for what it costs without noise, which is how it would be deployed.
+TEST_F(RunTest, BestMayBeDeployed) {
+  const auto best_of = [&](const std::string& name, const std::vector<double>& deployed) {
+    auto algorithm =
+        std::make_unique<FakeAlgorithm>(std::vector<Measured>{{1.0, 7.0}, {50.0, 1.0}, {20.0, 2.0}, {60.0, 9.0}});
+    algorithm->deployed = deployed;
+    RunParts parts = make_parts(name, 4, FolderMode::kNew);
+    parts.algorithm = std::move(algorithm);
+    cgpo::Run::start(std::move(parts)).train();
+    return read_tensors(RunPaths{scratch_ / name}.best()).metadata;
+  };
+  EXPECT_EQ(best_of("unknown", {}).at("return"), "50");
+  EXPECT_FALSE(best_of("unknown again", {}).contains("costs_deployed"));
+  EXPECT_EQ(best_of("kept", {8.0, 8.0, 8.0, 1.0}).at("return"), "50");
+  EXPECT_EQ(best_of("over", {8.0, 8.1, 7.5, 1.0}).at("return"), "20");
+  EXPECT_EQ(best_of("over again", {8.0, 8.1, 7.5, 1.0}).at("costs_deployed"), "7.5");
+  EXPECT_EQ(best_of("not a number", {8.0, kNan, 9.0, 1.0}).at("return"), "1");
+}
+
 // As version 0.1.0 left it: a policy whose episodes had all diverged, with a return of 0, above all that follow.
 TEST_F(RunTest, BestOfAnOlderVersionThatDivergedIsReplaced) {
   train("run", 8, false, 3);
