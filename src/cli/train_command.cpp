@@ -279,7 +279,9 @@ Command make_train_command() {
            sets_flag(request.sets),
            {"--config", Text{&request.config}, "read keys from a TOML file; --set wins over it", "FILE"},
            {"--init", FilledText{&configuration.init},
-            "start from the best policy of another run of this task (a folder)", "RUN"},
+            "start from the best policy of another run of this task (a folder), with its noise if policy.initial_std "
+            "is not given",
+            "RUN"},
            {"--out", FilledText{&request.out}, "the run's folder (runs/TASK-ALGO-sSEED)", "FOLDER"},
            threads_flag(request.threads),
            {"--resume", Switch{&request.resume},

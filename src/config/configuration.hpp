@@ -23,6 +23,7 @@ namespace cgpo {
 struct SettingOrigin {
   std::string who;  // "task ant", "preset paper", "--set", "f.toml, line 3"
   std::string why;
+  bool given = false;  // by the user, in a file or on the command line
 };
 
 struct Configuration {
@@ -71,6 +72,9 @@ std::shared_ptr<const Task> task_of(const Configuration& configuration);
 
 // What an algorithm of this configuration starts from; `pool` must outlive it.
 AlgorithmContext context_of(const Configuration& configuration, ThreadPool& pool);
+
+// Whether the user gave this key, in a file or on the command line.
+bool is_given(const Configuration& configuration, const std::string& key);
 
 Value value_of(const OptionValue& option);
 

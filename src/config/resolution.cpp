@@ -149,7 +149,7 @@ void assign_task_option(const Assignment& assignment, bool confirmed, Configurat
       options.set_unconfirmed(name, option_value(assignment), assignment.origin);
     }
   });
-  configuration.origins[assignment.key] = {assignment.origin, ""};
+  configuration.origins[assignment.key] = {assignment.origin, "", /*given=*/true};
 }
 
 bool is_task_option(const Assignment& assignment) { return assignment.key.starts_with(kTaskPrefix); }
@@ -194,7 +194,7 @@ void apply_blocks(Configuration& configuration) {
 
 void apply_request(const std::vector<Assignment>& assignments, Configuration& configuration) {
   for (const Assignment& assignment : assignments) {
-    if (!is_task_option(assignment)) assign(assignment, {assignment.origin, ""}, configuration);
+    if (!is_task_option(assignment)) assign(assignment, {assignment.origin, "", /*given=*/true}, configuration);
   }
 }
 
@@ -280,6 +280,11 @@ ConfigurationRequest stored_request(const std::filesystem::path& path) {
 }
 
 }  // namespace
+
+bool is_given(const Configuration& configuration, const std::string& key) {
+  const auto found = configuration.origins.find(key);
+  return found != configuration.origins.end() && found->second.given;
+}
 
 Configuration resolve_configuration(const ConfigurationRequest& request) { return resolve(request, nullptr); }
 

@@ -23,12 +23,40 @@ bool changes_configuration(const RunPaths& paths, const Configuration& configura
   return !differences(stored, configuration).empty();
 }
 
+// The algorithm of a run that begins, and what is to be known of how.
+PreparedRun begin(Configuration& configuration, ThreadPool& pool) {
+  if (configuration.init.empty()) return {make_algorithm(configuration, pool), {}};
+  const FirstPolicy first = read_first_policy(configuration);
+  PreparedRun prepared{make_algorithm(configuration, pool), {}};
+  start_from(*prepared.algorithm, first);
+  if (!first.note.empty()) prepared.notes.push_back(first.note);
+  return prepared;
+}
+
+// A run whose policy came from another has its noise in its file. Who goes on with it and gives none means that one.
+void take_stored_noise(const RunPaths& paths, Configuration& configuration) {
+  const std::string key = "policy.initial_std";
+  if (configuration.init.empty() || is_given(configuration, key)) return;
+  configuration.settings.policy.initial_std =
+      read_configuration(paths.config(), configuration).settings.policy.initial_std;
+  configuration.origins[key] = {paths.config().string(), "", /*given=*/true};
+}
+
+void take(PreparedRun prepared, RunParts& parts) {
+  parts.algorithm = std::move(prepared.algorithm);
+  parts.notes = std::move(prepared.notes);
+}
+
 Run resume(RunParts parts, const std::filesystem::path& path) {
   parts.folder = std::make_unique<RunFolder>(path, FolderMode::kResume);
   const RunFolder& folder = *parts.folder;
+  take_stored_noise(folder.paths(), parts.configuration);
   const bool changed = changes_configuration(folder.paths(), parts.configuration);
-  parts.algorithm = make_algorithm(parts.configuration, *parts.pool);
-  if (folder.has_only_begun() && !parts.configuration.init.empty()) start_from(*parts.algorithm, parts.configuration);
+  if (folder.has_only_begun()) {
+    take(begin(parts.configuration, *parts.pool), parts);
+  } else {
+    parts.algorithm = make_algorithm(parts.configuration, *parts.pool);
+  }
   Run run = Run::resume(std::move(parts));
   const int iterations = run.configuration().settings.iterations;
   if (iterations < run.iteration()) {
@@ -50,14 +78,11 @@ std::filesystem::path folder_of(const Configuration& configuration, const RunOpt
   return options.folder.empty() ? default_folder(configuration) : options.folder;
 }
 
-std::unique_ptr<Algorithm> prepare_new_run(const Configuration& configuration, const RunOptions& options,
-                                           ThreadPool& pool) {
+PreparedRun prepare_new_run(Configuration& configuration, const RunOptions& options, ThreadPool& pool) {
   RunFolder::check_usable(folder_of(configuration, options), options.mode);
   const TaskSpec& spec = configuration.made->spec();
   if (!spec.unsupported.empty() && !options.allow_unsupported) throw UnsupportedElements(spec.name, spec.unsupported);
-  std::unique_ptr<Algorithm> algorithm = make_algorithm(configuration, pool);
-  if (!configuration.init.empty()) start_from(*algorithm, configuration);
-  return algorithm;
+  return begin(configuration, pool);
 }
 
 Run open_run(Configuration configuration, const RunOptions& options) {
@@ -68,7 +93,7 @@ Run open_run(Configuration configuration, const RunOptions& options) {
   parts.configuration = std::move(configuration);
   parts.pool = std::make_unique<ThreadPool>(options.threads);
   if (options.mode == FolderMode::kResume) return resume(std::move(parts), path);
-  parts.algorithm = prepare_new_run(parts.configuration, options, *parts.pool);
+  take(prepare_new_run(parts.configuration, options, *parts.pool), parts);
   parts.folder = std::make_unique<RunFolder>(path, options.mode);
   return Run::start(std::move(parts));
 }

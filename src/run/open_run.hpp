@@ -36,9 +36,13 @@ class UnsupportedElements : public UserError {
 // Where a run with these options is.
 std::filesystem::path folder_of(const Configuration& configuration, const RunOptions& options);
 
-// The algorithm of a new run, ready to iterate. Refuses all that can be refused of one, and writes nothing.
-std::unique_ptr<Algorithm> prepare_new_run(const Configuration& configuration, const RunOptions& options,
-                                           ThreadPool& pool);
+// The algorithm of a new run, ready to iterate, and what is to be known of how it begins. Refuses all that can be
+// refused of one, and writes nothing. The noise of a policy from another run becomes part of `configuration`.
+struct PreparedRun {
+  std::unique_ptr<Algorithm> algorithm;
+  std::vector<std::string> notes;
+};
+PreparedRun prepare_new_run(Configuration& configuration, const RunOptions& options, ThreadPool& pool);
 
 // A new run, or with FolderMode::kResume the one in the folder, whose configuration must be the same but for
 // `iterations`. All that can be refused is refused before anything is written. What the folder's configuration says is

@@ -38,7 +38,7 @@ Rehearsal rehearse(Configuration configuration, const RunOptions& options) {
   result.available = memory_limit();
   check_memory(result.memory, "this run", result.available);
   ThreadPool pool(options.threads);
-  result.seconds_per_iteration = time_iterations(*prepare_new_run(configuration, options, pool));
+  result.seconds_per_iteration = time_iterations(*prepare_new_run(configuration, options, pool).algorithm);
   return result;
 }
 

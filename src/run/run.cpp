@@ -50,6 +50,39 @@ double return_of(const Tensors& best, const std::filesystem::path& path) {
   throw UserError("'{}' does not say which return it reached", path.string());
 }
 
+const std::string kLogStd = "policy.log_std";
+const std::string kInitialStd = "policy.initial_std";
+
+// The policy's σ, on average over the actions, with as many digits as a file should show and in the range that
+// policy.initial_std has.
+double mean_noise(std::span<const float> log_std) {
+  double sum = 0.0;
+  for (const float value : log_std) sum += std::exp(static_cast<double>(value));
+  return std::clamp(std::stod(fmt::format("{:.6g}", sum / static_cast<double>(log_std.size()))), 1e-12, 10.0);
+}
+
+// The noise of another run's policy, or the one that was given in its place. A run that was ended before its first
+// checkpoint begins again from its file, where every key is given: the same mean is no reason to make all σ alike.
+std::string settle_noise(Tensors& tensors, Configuration& configuration) {
+  const auto found = tensors.entries.find(kLogStd);
+  if (found == tensors.entries.end() || found->second.shape.empty()) return "";
+  std::vector<float> log_std(static_cast<std::size_t>(found->second.shape.front()));
+  if (log_std.empty()) return "";
+  tensors.get(kLogStd, std::span(log_std));
+  const double there = mean_noise(log_std);
+  double& here = configuration.settings.policy.initial_std;
+  if (is_given(configuration, kInitialStd)) {
+    if (here == there) return "";
+    std::fill(log_std.begin(), log_std.end(), static_cast<float>(std::log(here)));
+    tensors.put(kLogStd, std::span<const float>(log_std));
+    return "";
+  }
+  here = there;
+  configuration.origins[kInitialStd] = {"--init", "The noise of the policy that the run began with"};
+  return fmt::format("the policy of '{}' keeps its noise of {}; --set {}=… gives it another", configuration.init, there,
+                     kInitialStd);
+}
+
 // Versions up to 0.1.0 took policies for the best whose episodes had all diverged, or that may not be deployed. Such a
 // one stands in nobody's way.
 bool still_counts(const Tensors& best, const std::vector<LogEntry>& log) {
@@ -69,14 +102,20 @@ void load_into(Algorithm& algorithm, const Tensors& tensors, const std::filesyst
   }
 }
 
-void start_from(Algorithm& algorithm, const Configuration& configuration) {
+FirstPolicy read_first_policy(Configuration& configuration) {
   const RunPaths run = find_run(configuration.init);
-  const std::filesystem::path path = is_there(run.best()) ? run.best() : run.checkpoint();
-  const Tensors tensors = read_checkpoint(path, configuration, /*own=*/false);
+  FirstPolicy first;
+  first.path = is_there(run.best()) ? run.best() : run.checkpoint();
+  first.tensors = read_checkpoint(first.path, configuration, /*own=*/false);
+  first.note = settle_noise(first.tensors, configuration);
+  return first;
+}
+
+void start_from(Algorithm& algorithm, const FirstPolicy& first) {
   try {
-    algorithm.warm_start(tensors);
+    algorithm.warm_start(first.tensors);
   } catch (const UserError& error) {
-    throw UserError("--init: the policy in '{}' does not fit this run: {}", path.string(), error.what());
+    throw UserError("--init: the policy in '{}' does not fit this run: {}", first.path.string(), error.what());
   }
 }
 
@@ -89,6 +128,7 @@ Run::Run(RunParts parts) : parts_(std::move(parts)), paths_(parts_.folder->paths
 Run Run::start(RunParts parts) {
   Run run(std::move(parts));
   run.notes_ = run.parts_.folder->notes();
+  run.notes_.insert(run.notes_.end(), run.parts_.notes.begin(), run.parts_.notes.end());
   run.take_state();
   run.parts_.folder->begin(run.configuration(), [&] {
     run.keep_snapshot();

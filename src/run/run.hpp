@@ -52,6 +52,7 @@ struct RunParts {
   std::unique_ptr<RunFolder> folder;  // locked as long as the run is open
   std::unique_ptr<ThreadPool> pool;   // that the algorithm uses
   std::unique_ptr<Algorithm> algorithm;
+  std::vector<std::string> notes = {};  // what is to be known of how it begins
 };
 
 // An open run. open_run.hpp makes them; start() and resume() are for algorithms that no registry knows.
@@ -67,7 +68,7 @@ class Run {
   const Task& task() const { return *parts_.configuration.made; }
   const RunPaths& paths() const { return paths_; }
   int iteration() const { return parts_.algorithm->iteration(); }  // done so far, over all sessions
-  // What was odd about the folder when the run was opened, and what was done about it, in sentences.
+  // What is to be known of how the run began, or was odd about its folder, and what was done about it, in sentences.
   const std::vector<std::string>& notes() const { return notes_; }
   bool is_finished() const { return iteration() >= parts_.configuration.settings.iterations; }
 
@@ -104,7 +105,15 @@ class Run {
 // Hands a checkpoint to the algorithm; what it throws gets the file's name.
 void load_into(Algorithm& algorithm, const Tensors& tensors, const std::filesystem::path& path);
 
-// Starts from the policy of another run of this task: its best one, or its last if none was feasible.
-void start_from(Algorithm& algorithm, const Configuration& configuration);
+// The policy of another run of this task, configuration.init: its best one, or its last if none was feasible. Its noise
+// is policy.initial_std if that was given; else it stays, and policy.initial_std becomes what it is, on average over
+// the actions. So this comes before the algorithm is made.
+struct FirstPolicy {
+  std::filesystem::path path;
+  Tensors tensors;
+  std::string note;  // what it keeps, as a sentence; empty: nothing that was not asked for
+};
+FirstPolicy read_first_policy(Configuration& configuration);
+void start_from(Algorithm& algorithm, const FirstPolicy& first);
 
 }  // namespace cgpo

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <span>
 
 #include "cgpo/algorithms/registry.hpp"
 
@@ -87,6 +88,69 @@ TEST(Bandit, CupProjectsToTheLimit) {
 TEST(Bandit, StandardisedRewardsNeedAnotherMultiplier) {
   const Ending ending = play("ppo-lag", {}, AdvantageScale::kReward);
   EXPECT_GT(ending.multiplier, 2.5);
+}
+
+// N(μ, σ²) of a policy with one hidden layer at the bandit's only observation, which is 0 whatever its scale.
+struct Gaussian {
+  double mean = 0.0;
+  double sigma = 0.0;
+};
+Gaussian gaussian_of(const Algorithm& algorithm, int hidden) {
+  Tensors tensors;
+  algorithm.save(tensors);
+  std::vector<float> inner(static_cast<std::size_t>(hidden)), weights(inner.size()), bias(1), log_std(1);
+  tensors.get("policy.layer0.bias", std::span(inner));
+  tensors.get("policy.layer1.weight", std::span(weights));
+  tensors.get("policy.layer1.bias", std::span(bias));
+  tensors.get("policy.log_std", std::span(log_std));
+  double mean = bias[0];
+  for (std::size_t i = 0; i < inner.size(); ++i) mean += double{weights[i]} * std::tanh(double{inner[i]});
+  return {mean, std::exp(double{log_std[0]})};
+}
+
+// KL(a‖b) in closed form.
+double divergence(const Gaussian& a, const Gaussian& b) {
+  const double away = a.mean - b.mean;
+  return std::log(b.sigma / a.sigma) + (a.sigma * a.sigma + away * away) / (2.0 * b.sigma * b.sigma) - 0.5;
+}
+
+// From μ = 3, where J_C = 30: no step is longer than allowed, none is idle, and the cost falls until the limit is met.
+TEST(Bandit, TrustRegionsAreKeptAndABrokenLimitIsMended) {
+  for (const std::string name : {"trpo-lag", "cpo"}) {
+    for (const double kl : {1e-3, 0.05}) {
+      ThreadPool pool(2);
+      AlgorithmContext context{make_task(Bandit{}), {}, 0, &pool};
+      Settings& settings = context.settings;
+      settings.environments = 200;
+      settings.finite_horizon = false;
+      settings.discount = 0.0;
+      settings.policy = {.hidden = {8}, .initial_std = 0.3, .learn_std = true};
+      settings.critic.hidden = {8};
+      settings.critic.steps = 32;
+      settings.critic.batch = 128;
+      settings.update.kl = kl;
+      const auto algorithm = find_algorithm(name).make(context);
+      Tensors start;
+      algorithm->save(start);
+      start.put("policy.layer1.bias", std::span<const float>(std::vector<float>{3.0F}));
+      algorithm->load(start);
+      Gaussian before = gaussian_of(*algorithm, 8);
+      ASSERT_NEAR(before.mean, 3.0, 0.1);
+      int updates = 0;
+      for (; updates < 300 && before.mean > 1.1; ++updates) {
+        const IterationReport report = algorithm->iterate();
+        const Gaussian after = gaussian_of(*algorithm, 8);
+        const double moved = divergence(before, after);
+        EXPECT_NEAR(report.costs[0], 10.0 * before.mean, 6.0 * report.costs_se[0]) << name;
+        EXPECT_NEAR(*report.kl, moved, 0.01 * kl) << name << ", update " << updates;
+        EXPECT_LE(moved, 1.01 * kl) << name << ", update " << updates;
+        EXPECT_GT(moved, 0.1 * kl) << name << ", update " << updates;
+        EXPECT_LT(after.mean, before.mean) << name << ", update " << updates;
+        before = after;
+      }
+      EXPECT_LE(before.mean, 1.1) << name << " with " << kl << " after " << updates;
+    }
+  }
 }
 
 using testing::Push;

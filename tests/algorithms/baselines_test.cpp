@@ -242,7 +242,7 @@ TEST(Baselines, PdoHasThreeSteps) {
   EXPECT_NE(policies[1], policies[2]);
 }
 
-// Trust regions hold whatever the problem is, and costs do not grow while their limit is broken.
+// Trust regions hold whatever the problem is, by their own measure; bandit_test.cpp has another one.
 TEST(Baselines, TrustRegionsAreKept) {
   ThreadPool pool(2);
   for (const std::string name : {"trpo-lag", "cpo"}) {

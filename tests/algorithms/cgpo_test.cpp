@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
+#include <map>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/judge/evaluation.hpp"
@@ -168,11 +169,29 @@ TEST(Cgpo, EqualSignalsHaveEqualGradients) {
   EXPECT_TRUE(report.critic_losses.empty());
 }
 
+// What acts: the policy and the scale of what it sees.
+std::map<std::string, std::vector<std::byte>> acting_part(const Tensors& tensors) {
+  std::map<std::string, std::vector<std::byte>> result;
+  for (const auto& [name, tensor] : tensors.entries) {
+    if (name.starts_with("policy.") || name.starts_with("normaliser.")) result[name] = tensor.bytes;
+  }
+  return result;
+}
+
 TEST(Cgpo, DivergedEnvironmentsRefuseTheUpdate) {
   ThreadPool pool(1);
+  const auto sound = make_cgpo(cgpo_context(pool, make_task(ProbeTask{})));
+  const auto first = acting_part(state_of(*sound));
+  sound->iterate();
+  for (const auto& [name, bytes] : acting_part(state_of(*sound))) {
+    if (name != "policy.log_std") {
+      EXPECT_NE(bytes, first.at(name)) << name;  // it would have moved
+    }
+  }
   const auto algorithm = make_cgpo(cgpo_context(pool, make_task(ProbeTask{.diverge_at = 2.4})));
-  const Tensors before = state_of(*algorithm);
+  const auto before = acting_part(state_of(*algorithm));
   const IterationReport report = algorithm->iterate();
+  EXPECT_EQ(acting_part(state_of(*algorithm)), before);
   EXPECT_GT(report.diverged, 0);
   EXPECT_EQ(report.update_case, "refused");
   EXPECT_THAT(report.warning, ::testing::HasSubstr("diverged"));

@@ -2,8 +2,10 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <ostream>
 
 #include "cgpo/algorithms/registry.hpp"
+#include "cgpo/config/configuration.hpp"
 #include "cgpo/judge/evaluation.hpp"
 #include "cgpo/tasks/registry.hpp"
 
@@ -96,41 +98,64 @@ TEST(Learning, DefaultsEndALittleBelowTheLimit) {
   EXPECT_LT(mean(result.costs[1]), 4.0);
 }
 
-// A robot with contacts, with the defaults: fast, and within its limit.
-TEST(SlowLearning, HalfCheetahRunsAtItsLimit) {
+// The robots as they are shipped, but for the number of iterations: `cgpo train TASK --seed SEED --set iterations=…`.
+struct ShippedRobot {
+  std::string task;
+  std::string algorithm;
+  std::int64_t seed;
+  int iterations;       // some seconds on one core
+  double least_return;  // of the last policy
+  double least_cost;    // and of its cost: where the limit binds, close to it; the most is the limit itself
+  double over;          // share of the updates that may be over the limit by more than 1 %
+};
+
+void PrintTo(const ShippedRobot& robot, std::ostream* out) { *out << robot.task << " with " << robot.algorithm; }
+
+class Shipped : public ::testing::TestWithParam<ShippedRobot> {};
+
+TEST_P(Shipped, LearnsAndKeepsItsLimit) {
+  const ShippedRobot& robot = GetParam();
+  ConfigurationRequest request;
+  request.task = robot.task;
+  request.algorithm = robot.algorithm;
+  request.seed = robot.seed;
+  request.sets = {parse_assignment("iterations=" + std::to_string(robot.iterations))};
   ThreadPool pool(2);
-  AlgorithmContext context{standard_task("halfcheetah"), {}, 0, &pool};
-  context.settings.iterations = 25;
-  context.settings.critic.targets = CriticTargets::kEpisode;
-  const Evaluation result = train(context);
-  EXPECT_GT(mean(result.returns), 320.0);
-  EXPECT_LT(mean(result.costs[0]), 408.0);
+  const Configuration configuration = resolve_configuration(request);
+  const AlgorithmContext context = context_of(configuration, pool);
+  const double limit = configuration.settings.limits.at(0);
+  const auto algorithm = find_algorithm(robot.algorithm).make(context);
+  int over = 0;
+  for (int i = 0; i < robot.iterations; ++i) {
+    if (algorithm->iterate().costs.at(0) > limit + 0.01 * std::abs(limit)) ++over;
+  }
+  Tensors tensors;
+  algorithm->save(tensors);
+  const Evaluation result = evaluate(context, tensors, 256, false);
   EXPECT_EQ(result.diverged, 0);
+  EXPECT_GT(mean(result.returns), robot.least_return);
+  EXPECT_LE(mean(result.costs.at(0)), limit);
+  EXPECT_GT(mean(result.costs.at(0)), robot.least_cost);
+  EXPECT_LE(over, robot.over * robot.iterations);
 }
 
-TEST(SlowLearning, CartPoleStandsUp) {
-  ThreadPool pool(2);
-  AlgorithmContext context{standard_task("cartpole"), {}, 1, &pool};
-  context.settings.iterations = 30;
-  context.settings.radius.test = RadiusTest::kPaper;
-  context.settings.radius.debias = false;
-  context.settings.radius.margin_se = 2.0;
-  const Evaluation result = train(context);
-  EXPECT_GT(mean(result.returns), 280.0);
-  EXPECT_LT(mean(result.costs[0]), -49.0);
-}
+// Thresholds are from seeds 0 to 2 (CartPole's third is still over its limit after 30 iterations, −47.8 of −50).
+INSTANTIATE_TEST_SUITE_P(Slow, Shipped,
+                         ::testing::Values(ShippedRobot{"cartpole", "cgpo", 1, 30, 290.0, -300.0, 0.1},
+                                           ShippedRobot{"reacher", "cgpo", 1, 30, -16.0, 330.0, 0.15},
+                                           ShippedRobot{"halfcheetah", "cgpo", 0, 25, 330.0, 350.0, 0.05},
+                                           ShippedRobot{"ant", "cgpo", 1, 10, 580.0, 350.0, 0.0},
+                                           ShippedRobot{"swimmer", "mb-cgpo", 1, 4, 12.0, 60.0, 0.25}),
+                         [](const auto& test) { return test.param.task; });
 
-// The same robot without gradients through it: CPO, as `cgpo train --algo cpo` sets it up.
+// HalfCheetah without gradients through it. CPO as it is shipped has no margin: it ends on the limit, on either side.
 TEST(SlowLearning, CpoTakesHalfCheetahToItsLimit) {
+  ConfigurationRequest request;
+  request.task = "halfcheetah";
+  request.algorithm = "cpo";
   ThreadPool pool(2);
-  AlgorithmContext context{standard_task("halfcheetah"), {}, 0, &pool};
-  context.settings.finite_horizon = false;
-  context.settings.policy.initial_std = 0.5;
-  context.settings.policy.learn_std = true;
-  context.settings.critic.steps = 128;
-  context.settings.critic.batch = 1024;
-  context.settings.update.kl = 0.01;
-  const auto algorithm = find_algorithm("cpo").make(context);
+  const Configuration configuration = resolve_configuration(request);
+  const auto algorithm = find_algorithm("cpo").make(context_of(configuration, pool));
   double reward = 0.0, cost = 0.0;
   for (int i = 0; i < 45; ++i) {
     const IterationReport report = algorithm->iterate();
@@ -139,7 +164,7 @@ TEST(SlowLearning, CpoTakesHalfCheetahToItsLimit) {
     cost += report.costs[0] / 10.0;
   }
   EXPECT_GT(reward, 340.0);
-  EXPECT_LT(cost, 410.0);
+  EXPECT_NEAR(cost, configuration.settings.limits.at(0), 10.0);
 }
 
 // The acceptance run of the Function task: reward = cost, so 8 is the exact optimum.

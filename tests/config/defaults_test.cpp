@@ -75,8 +75,8 @@ TEST(Defaults, SayWhoSetWhatAndWhy) {
   const auto origins = resolve("reacher", "paper", "cpo").origins;
   EXPECT_EQ(origins.at("radius.upper").who, "task reacher, preset paper");
   EXPECT_EQ(origins.at("radius.lower").who, "preset paper");
-  EXPECT_EQ(origins.at("bptt.window").who, "task reacher");
-  EXPECT_NE(origins.at("bptt.window").why.find("light arm"), std::string::npos);
+  EXPECT_EQ(origins.at("dual.learning_rate").who, "task reacher");
+  EXPECT_NE(origins.at("dual.learning_rate").why.find("light arm"), std::string::npos);
   EXPECT_EQ(origins.at("update.kl").who, "algorithm cpo");
   EXPECT_EQ(origins.at("horizon").who, "task reacher");
   EXPECT_EQ(origins.count("radius.damping"), 0U);

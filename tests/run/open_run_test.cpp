@@ -1,7 +1,9 @@
 // A run from a library: callbacks, stops, several in one process.
 #include "cgpo/run/open_run.hpp"
 
+#include <cmath>
 #include <csignal>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <thread>
@@ -14,7 +16,8 @@ namespace {
 
 constexpr int kIterations = 6;
 
-Configuration small(const std::string& task, int iterations = kIterations, const std::string& algorithm = "cgpo") {
+Configuration small(const std::string& task, int iterations = kIterations, const std::string& algorithm = "cgpo",
+                    const std::vector<std::string>& more = {}) {
   ConfigurationRequest request;
   request.task = task;
   request.algorithm = algorithm;
@@ -24,6 +27,7 @@ Configuration small(const std::string& task, int iterations = kIterations, const
         std::string("critic.batch=16"), std::string("world.minibatches=20")}) {
     request.sets.push_back(parse_assignment(set));
   }
+  for (const std::string& set : more) request.sets.push_back(parse_assignment(set));
   return resolve_configuration(request);
 }
 
@@ -132,6 +136,97 @@ TEST_F(OpenRun, AFolderHasOneRunAtATime) {
   const cgpo::Run run = open_run(small("function"), {.folder = scratch_ / "run"});
   EXPECT_THROW(train("run", small("function"), 1000, FolderMode::kResume), UserError);
   EXPECT_THROW(train("run", small("function"), 1000, FolderMode::kForce), UserError);
+}
+
+// Two actions, whose noise differs: the teacher has learned it.
+class NoiseOfAnother : public OpenRun {
+ protected:
+  void SetUp() override {
+    train("teacher", small("reacher", 2, "cgpo", {"policy.learn_std=true"}));
+    const RunPaths paths{scratch_ / "teacher"};
+    std::filesystem::remove(paths.best());
+    Tensors teacher = read_tensors(paths.checkpoint());
+    teacher.put("policy.log_std", std::span<const float>(std::vector<float>{std::log(0.02F), std::log(0.05F)}));
+    write_tensors(paths.checkpoint(), teacher);
+    taught_ = values(teacher, "policy.layer0.weight");
+  }
+
+  Configuration student(const std::vector<std::string>& more = {}) const {
+    Configuration configuration = small("reacher", 2, "cgpo", more);
+    configuration.init = (scratch_ / "teacher").string();
+    return configuration;
+  }
+  static std::vector<float> values(const Tensors& tensors, const std::string& name) {
+    std::vector<float> all(tensors.entries.at(name).bytes.size() / sizeof(float));
+    tensors.get(name, std::span(all));
+    return all;
+  }
+  // What a run begins with.
+  std::vector<float> noise(const std::string& name) const {
+    const Tensors first = read_tensors(RunPaths{scratch_ / name}.checkpoint());
+    EXPECT_EQ(first.integer("iteration"), 0);
+    EXPECT_EQ(values(first, "policy.layer0.weight"), taught_);
+    std::vector<float> result;
+    for (const float log_std : values(first, "policy.log_std")) result.push_back(std::exp(log_std));
+    return result;
+  }
+  double stored(const std::string& name) const {
+    return read_configuration(RunPaths{scratch_ / name}.config()).settings.policy.initial_std;
+  }
+
+  std::vector<float> taught_;
+};
+
+TEST_F(NoiseOfAnother, IsKeptAndSaid) {
+  const cgpo::Run run = open_run(student(), {.folder = scratch_ / "run"});
+  EXPECT_THAT(noise("run"),
+              ::testing::ElementsAre(::testing::FloatNear(0.02F, 1e-6F), ::testing::FloatNear(0.05F, 1e-6F)));
+  ASSERT_EQ(run.notes().size(), 1U);
+  EXPECT_THAT(run.notes()[0], ::testing::HasSubstr("keeps its noise of 0.035; --set policy.initial_std"));
+  EXPECT_EQ(run.configuration().settings.policy.initial_std, 0.035);
+  EXPECT_EQ(stored("run"), 0.035);  // its file says what is so
+}
+
+TEST_F(NoiseOfAnother, GivesWayToTheOneThatIsGiven) {
+  // The task's own default, given: it counts as much as any other.
+  const double usual = small("reacher").settings.policy.initial_std;
+  for (const double given : {0.3, usual}) {
+    const std::string name = fmt::format("given-{}", given);
+    const cgpo::Run run = open_run(student({fmt::format("policy.initial_std={}", given)}), {.folder = scratch_ / name});
+    const auto wanted = ::testing::FloatNear(static_cast<float>(given), 1e-6F);
+    EXPECT_THAT(noise(name), ::testing::ElementsAre(wanted, wanted));
+    EXPECT_TRUE(run.notes().empty());
+    EXPECT_EQ(stored(name), given);
+  }
+}
+
+// Ended before its first checkpoint, and begun again with what its file says, or by a program that asks for the same.
+TEST_F(NoiseOfAnother, IsTheSameWhenARunBeginsAgain) {
+  const std::vector<std::vector<std::string>> sets = {{}, {"policy.initial_std=0.3"}};
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    for (const bool file : {true, false}) {
+      const std::string name = fmt::format("run-{}-{}", i, file);
+      std::vector<float> first;
+      {
+        const cgpo::Run run = open_run(student(sets[i]), {.folder = scratch_ / name});
+        first = noise(name);
+      }
+      const RunPaths paths{scratch_ / name};
+      for (const auto& path : {paths.checkpoint(), paths.log(), paths.timing()}) std::filesystem::remove(path);
+      const Configuration again = file ? continue_configuration(paths.config(), {}) : student(sets[i]);
+      const cgpo::Run run = open_run(again, {.folder = scratch_ / name, .mode = FolderMode::kResume});
+      EXPECT_EQ(noise(name), first) << name;
+    }
+  }
+}
+
+// It goes on though the other is gone.
+TEST_F(NoiseOfAnother, IsNotAskedForOnResume) {
+  train("whole", student());
+  train("cut", student(), 1);
+  std::filesystem::remove_all(scratch_ / "teacher");
+  EXPECT_TRUE(train("cut", student(), 1000, FolderMode::kResume).finished);
+  expect_same_run(scratch_ / "whole", scratch_ / "cut");
 }
 
 // Whatever else the process does, a run is the same.

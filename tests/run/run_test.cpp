@@ -234,11 +234,11 @@ TEST_F(RunTest, WarmStartTakesTheBestPolicy) {
   Configuration student = configuration(8);
   student.init = (scratch_ / "teacher").string();
   FakeAlgorithm algorithm(kScript);
-  start_from(algorithm, student);
+  start_from(algorithm, read_first_policy(student));
   EXPECT_EQ(algorithm.state(), read_tensors(RunPaths{scratch_ / "teacher"}.best()).number("state"));
   EXPECT_EQ(algorithm.iteration(), 0);
   student.init = (scratch_ / "nobody").string();
-  EXPECT_THROW(start_from(algorithm, student), UserError);
+  EXPECT_THROW(read_first_policy(student), UserError);
 }
 
 // The script's best, but too many episodes diverged, or the policy is not made of numbers: it replaces nothing.
@@ -316,8 +316,7 @@ TEST_F(RunTest, CheckpointsWhosePolicyIsNotFiniteAreRefused) {
   fs::remove(paths.best());
   Configuration student = configuration(8);
   student.init = paths.folder.string();
-  FakeAlgorithm algorithm(kScript);
-  EXPECT_THAT(message([&] { start_from(algorithm, student); }), HasSubstr("policy.weight"));
+  EXPECT_THAT(message([&] { read_first_policy(student); }), HasSubstr("policy.weight"));
 }
 
 TEST(Feasible, NeverIfTooManyEpisodesDiverged) {
