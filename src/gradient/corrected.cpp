@@ -64,12 +64,7 @@ const GradientEstimate& CorrectedGradient<Real>::estimate(const Batch<Real>& rea
   });
   const GradientEstimate& promised = promised_.estimate(predicted, actor, critics, pool);
   result_ = missed_.estimate_from_weights(real, actor, pool);
-  for (std::size_t k = 0; k < result_.block_sums.size(); ++k) {
-    for (std::size_t b = 0; b < result_.block_sums[k].size(); ++b) {
-      const std::vector<double>& more = promised.block_sums[k][b];
-      for (std::size_t i = 0; i < more.size(); ++i) result_.block_sums[k][b][i] += more[i];
-    }
-  }
+  add_sums(promised, result_);
   result_.critic_cosines = promised.critic_cosines;
   result_.reduce(predicted);  // leaves out what diverged in either
   return result_;

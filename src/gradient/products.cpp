@@ -70,6 +70,15 @@ void multiply_gradients(const GradientEstimate& estimate, const std::vector<std:
   }
 }
 
+GradientProduct multiply_gradients(const GradientEstimate& a, const GradientEstimate& b, std::size_t k) {
+  const EpisodeCount episodes(a.block_episodes);
+  const double plain = dot(a.gradients[k], b.gradients[k]);
+  if (!(episodes.pairs() > 0.0)) return {plain, std::numeric_limits<double>::quiet_NaN()};
+  const double shared = sum_over_blocks(
+      a.block_sums[k].size(), [&](std::size_t block) { return dot(a.block_sums[k][block], b.block_sums[k][block]); });
+  return {plain, (episodes.all * episodes.all * plain - shared) / episodes.pairs()};
+}
+
 double gradient_error(const GradientEstimate& estimate, std::size_t k) {
   const EpisodeCount episodes(estimate.block_episodes);
   if (!(episodes.pairs() > 0.0)) return std::numeric_limits<double>::quiet_NaN();
