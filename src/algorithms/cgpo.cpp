@@ -132,6 +132,7 @@ class Cgpo final : public Algorithm {
       report.gradient_norms.push_back(gradient.norm(k));
       report.gradient_errors.push_back(gradient_error(gradient, k));
     }
+    report.gradient_mixture = source_->mixture();
     report.critic_cosines = gradient.critic_cosines;
 
     // The step of the surrogate sub-problem, θ ← θ + δ. (Eq. 8 and Algorithm 2)
