@@ -141,6 +141,7 @@ class Cgpo final : public Algorithm {
       report.gradient_norms.push_back(gradient.norm(k));
       report.gradient_errors.push_back(gradient_error(gradient, k));
     }
+    report.gradient_mixture = source_->mixture();
     report.critic_cosines = gradient.critic_cosines;
 
     // The step of the surrogate sub-problem, θ ← θ + δ. (Eq. 8 and Algorithm 2)
@@ -263,7 +264,10 @@ class Cgpo final : public Algorithm {
 
   // directions = H⁻¹ of the gradients of J_R and of each limited J_C; in the Euclidean ball the gradients themselves.
   void measure(const GradientEstimate& gradient) {
-    if (metric_) metric_->rebuild(parts_.batch, parts_.actor(), parts_.context.seed, iteration_);
+    if (metric_) {
+      metric_->rebuild(parts_.batch, parts_.actor(), stops_of(*parts_.simulator, signals_), parts_.context.seed,
+                       iteration_);
+    }
     multiply_gradients(
         gradient, signals_,
         [this](const std::vector<double>& v, std::vector<double>& result, std::size_t worker) {

@@ -63,6 +63,7 @@ std::int64_t sweep_bytes(const MemorySizes& sizes, int states, int window, bool 
   const std::int64_t blocks = over_blocks(sizes, [&](int lanes) {
     return signals * row_bytes(sizes.policy.unit_count(), std::int64_t{steps} * lanes) +
            row_bytes(signals * (3 * states + sizes.spec.observations + sizes.spec.actions + 1) + states, lanes) +
+           row_bytes(sizes.spec.observations + 1, lanes) +    // of ends
            row_bytes(signals * (2 * pair + states), lanes) +  // the simulator's own
            (critics ? workspace_bytes(sizes, lanes) : 0);
   });
@@ -172,10 +173,15 @@ void add_cgpo_memory(const MemorySizes& sizes, MemoryEstimate& estimate) {
   add_critics(sizes, sizes.spec.states, estimate);
   const GradientSource source = sizes.settings.gradient.source;
   const bool windows = source == GradientSource::kShac;
-  const std::int64_t gradient =
+  std::int64_t gradient =
       source == GradientSource::kZobg
           ? score_bytes(sizes)
           : sweep_bytes(sizes, sizes.spec.states, windows ? sizes.settings.window : 0, /*critics=*/windows);
+  if (windows && sizes.settings.gradient.correction != GradientCorrection::kNone) {  // at most: not if nothing ends
+    gradient += score_bytes(sizes) + 2 * sizes.samples() * kFloat +
+                over_blocks(sizes, [&](int lanes) { return workspace_bytes(sizes, lanes); }) +
+                3 * estimate_bytes(sizes);
+  }
   estimate.parts.push_back({"gradients",
                             "lower environments, critic.hidden, policy.hidden or radius.rows, or raise kernel.block",
                             gradient + metric_bytes(sizes)});

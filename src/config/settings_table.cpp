@@ -73,6 +73,8 @@ constexpr Word<RadiusMetric> kRadiusMetrics[] = {{"euclid", RadiusMetric::kEucli
 constexpr Word<GradientSource> kGradientSources[] = {
     {"shac", GradientSource::kShac}, {"bptt", GradientSource::kBptt}, {"zobg", GradientSource::kZobg}};
 constexpr Word<ZobgBaseline> kZobgBaselines[] = {{"none", ZobgBaseline::kNone}, {"step", ZobgBaseline::kStep}};
+constexpr Word<GradientCorrection> kGradientCorrections[] = {
+    {"none", GradientCorrection::kNone}, {"ends", GradientCorrection::kEnds}, {"all", GradientCorrection::kAll}};
 constexpr Word<AdvantageScale> kAdvantageScales[] = {
     {"shared", AdvantageScale::kShared}, {"reward", AdvantageScale::kReward}, {"raw", AdvantageScale::kRaw}};
 constexpr Word<DualOptimiser> kDualOptimisers[] = {{"plain", DualOptimiser::kPlain}, {"adam", DualOptimiser::kAdam}};
@@ -179,6 +181,9 @@ constexpr Key kTable[] = {
     CGPO_SETTING(gradient.discount, above_to(0.0, 1.0),
                  "weight of what follows a step in shac's and bptt's gradients, where the horizon is finite; below 1 the noise of far "
                  "effects stays out, J and limits are plain sums all the same"),
+    CGPO_CHOICE(gradient.correction, kGradientCorrections,
+                "when scores put right what cgpo's shac gradients miss, as far as that is more than noise: never, where "
+                "an episode of the batch ended early, or always"),
 
     CGPO_SETTING(update.learning_rate, above_to(0.0, 1.0), "learning rate of Adam on the policy"),
     CGPO_SETTING(update.anneal, kEither, "whether the policy's learning rate falls to 0 over the iterations"),

@@ -64,12 +64,7 @@ const GradientEstimate& CorrectedGradient<Real>::estimate(const Batch<Real>& rea
   });
   const GradientEstimate& promised = promised_.estimate(predicted, actor, critics, pool);
   result_ = missed_.estimate_from_weights(real, actor, pool);
-  for (std::size_t k = 0; k < result_.group_sums.size(); ++k) {
-    for (std::size_t g = 0; g < result_.group_sums[k].size(); ++g) {
-      const std::vector<double>& more = promised.group_sums[k][g];
-      for (std::size_t i = 0; i < more.size(); ++i) result_.group_sums[k][g][i] += more[i];
-    }
-  }
+  add_sums(promised, result_);
   result_.critic_cosines = promised.critic_cosines;
   result_.group_episodes = promised.group_episodes;  // leaves out what diverged in either
   result_.average();

@@ -2,9 +2,13 @@
 //
 // With Q̂(s, a) = f̂(s, a) + γ V(ŝ′), what model and critic promise of an action, and Â = Q̂(s_t, a_t) − V(s_t),
 //   ∇J_f ≈ (1/N) Σ_i Σ_t [ (∂a_t/∂θ)ᵀ ∂Q̂/∂a (s_t, a_t)  +  ∇ log π(a_t | s_t) (A_t − Â_t) ],
-// A_t being the advantage in the real episode (generalised, λ). For any function Q̂ of state and action both terms with
-// Q̂ have the same mean, so its errors cancel: what is left is the score-function gradient of A. The better the model,
-// the less has to be made up for by scores.
+// A_t being the advantage in the real episode (generalised, λ). For any function Q̂ of state and action that has not
+// seen these episodes both terms with Q̂ have the same mean, so its errors cancel: what is left is the score-function
+// gradient of A. The better the model, the less has to be made up for by scores.
+//
+// Here model and critics were fitted to the very episodes first. What they follow of the episodes' noise is missing in
+// A − Â, so a part of the model's error is not made up for: the less, the more transitions the model keeps from other
+// iterations and the fewer steps each fit takes. That is a smaller bias than the model's own, not none.
 #pragma once
 
 #include <span>

@@ -126,4 +126,14 @@ class GroupedColumns {
   std::vector<int> first_;  // [groups + 1]
 };
 
+// Adds the sums of an estimate from the same batch, block by block; gradients follow with reduce().
+inline void add_sums(const GradientEstimate& more, GradientEstimate& estimate) {
+  for (std::size_t k = 0; k < estimate.group_sums.size(); ++k) {
+    for (std::size_t b = 0; b < estimate.group_sums[k].size(); ++b) {
+      const std::vector<double>& from = more.group_sums[k][b];
+      for (std::size_t i = 0; i < from.size(); ++i) estimate.group_sums[k][b][i] += from[i];
+    }
+  }
+}
+
 }  // namespace cgpo

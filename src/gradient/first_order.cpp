@@ -52,6 +52,8 @@ FirstOrderGradient<Real>::FirstOrderGradient(const Simulator<Real>& simulator, c
     workspace.weight.resize(signals, lanes);
     workspace.slope.resize(signals * spec.states, lanes);
     workspace.critic_slope.resize(spec.states, lanes);
+    workspace.end_slope.resize(spec.observations, lanes);
+    workspace.ending.resize(static_cast<std::size_t>(lanes));
     workspaces_.push_back(std::move(workspace));
   }
   result_.resize(signals, shape.blocks.size(), policy.parameter_count());
@@ -59,7 +61,9 @@ FirstOrderGradient<Real>::FirstOrderGradient(const Simulator<Real>& simulator, c
 
 template <class Real>
 const GradientEstimate& FirstOrderGradient<Real>::estimate(const Batch<Real>& batch, const Actor<Real>& actor,
-                                                           std::span<const Critic<Real>> critics, ThreadPool& pool) {
+                                                           std::span<const Critic<Real>> critics, ThreadPool& pool,
+                                                           Ends ends) {
+  ends_ = ends;
   if (!simulator_.differentiable()) {
     throw UserError(
         "task {} is not differentiable: it has no shac or bptt gradient (gradient.source = \"zobg\" needs none)",
@@ -104,17 +108,18 @@ void FirstOrderGradient<Real>::sweep(const TrajectoryBlock<Real>& block, const A
     start_window(block, window_end, actor, critics, w);
     if (compares) compare_slopes(block, window_end, w);
     for (int begin = window + (window_end - 1 - window) / segment_ * segment_; begin >= window; begin -= segment_)
-      sweep_segment(block, {begin, std::min(begin + segment_, window_end)}, actor, w, index);
+      sweep_segment(block, {begin, std::min(begin + segment_, window_end)}, actor, critics, w, index);
   }
 }
 
 // Steps backwards, then all their weight gradients in one product a group.
 template <class Real>
 void FirstOrderGradient<Real>::sweep_segment(const TrajectoryBlock<Real>& block, const Segment& segment,
-                                             const Actor<Real>& actor, Workspace& w, std::size_t index) {
+                                             const Actor<Real>& actor, std::span<const Critic<Real>> critics,
+                                             Workspace& w, std::size_t index) {
   const std::ptrdiff_t first = block.column(segment.begin);
   for (int t = segment.end - 1; t >= segment.begin; --t) {
-    pull_back_step(block, t, w);
+    pull_back_step(block, t, actor, critics, w);
     pull_back_policy(block, t, first, actor, w);
     if (keeps_slopes_) total_slope(block, t, w.state_adjoint, w, slopes_[index].view().from_column(block.column(t)));
     std::swap(w.next_state_adjoint, w.state_adjoint);
@@ -140,7 +145,8 @@ void FirstOrderGradient<Real>::sweep_segment(const TrajectoryBlock<Real>& block,
 
 // From the adjoints of what follows step t to those of its state and action.
 template <class Real>
-void FirstOrderGradient<Real>::pull_back_step(const TrajectoryBlock<Real>& block, int t, Workspace& w) const {
+void FirstOrderGradient<Real>::pull_back_step(const TrajectoryBlock<Real>& block, int t, const Actor<Real>& actor,
+                                              std::span<const Critic<Real>> critics, Workspace& w) const {
   const TaskSpec& spec = simulator_.spec();
   const int lanes = block.lanes();
   const std::ptrdiff_t column = block.column(t);
@@ -149,6 +155,7 @@ void FirstOrderGradient<Real>::pull_back_step(const TrajectoryBlock<Real>& block
   const Rows<const Real> none;
   for (int k = 0; k < simulator_.signals(); ++k) std::fill_n(w.weight.view().row(k), lanes, Real(1));
   if (!w.intact) cut(block, t, w);
+  if (!w.intact && ends_ == Ends::kClosed && !critics.empty()) close_ends(block, t, actor, critics, w);
   if (discount != Real(1)) {
     multiply(w.next_state_adjoint, discount);
     multiply(w.observation_adjoint, discount);
@@ -306,6 +313,36 @@ void FirstOrderGradient<Real>::cut(const TrajectoryBlock<Real>& block, int t, Wo
       for (int i = 0; i < spec.states; ++i) w.next_state_adjoint.view().row(k * spec.states + i)[lane] = Real(0);
       for (int i = 0; i < spec.observations; ++i)
         w.observation_adjoint.view().row(k * spec.observations + i)[lane] = Real(0);
+    }
+  }
+}
+
+template <class Real>
+void FirstOrderGradient<Real>::close_ends(const TrajectoryBlock<Real>& block, int t, const Actor<Real>& actor,
+                                          std::span<const Critic<Real>> critics, Workspace& w) const {
+  const int lanes = block.lanes();
+  const int observations = simulator_.spec().observations;
+  bool any = false;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const bool ends = ends_early(block, /*stops=*/true, t, lane);
+    w.ending[static_cast<std::size_t>(lane)] = ends ? Real(1) : Real(0);
+    any = any || ends;
+  }
+  if (!any) return;
+  for (int k = 0; k < simulator_.signals(); ++k) {
+    if (!simulator_.stops_at_end(k)) continue;
+    // Into rows of their own, which this step fills anew: the other lanes' adjoints stay as they are, to the bit.
+    const Rows<Real> slope = w.end_slope.view();
+    clear(w.end_slope);
+    critics[static_cast<std::size_t>(k)].value_gradient(block.inputs.view().from_column(block.column(t + 1)),
+                                                        horizon_.critic_time(t + 1), w.ending.data(), slope, lanes,
+                                                        w.critic.front());
+    actor.normaliser.scale_adjoint(slope, lanes);
+    for (int i = 0; i < observations; ++i) {
+      Real* const adjoint = w.observation_adjoint.view().row(k * observations + i);
+      for (int lane = 0; lane < lanes; ++lane) {
+        if (w.ending[static_cast<std::size_t>(lane)] != Real(0)) adjoint[lane] = slope.row(i)[lane];
+      }
     }
   }
 }

@@ -15,9 +15,11 @@
 // Backwards through a window, for every signal f at once (λ: adjoint of a state, o = observe(s), x = normalise(o)):
 //   (λ_t, ā_t) = step'ᵀ(s_t, a_t) · (γ λ_{t+1}, γ ō_{t+1}, weight_t)
 //   ō_t = (1/std) · (∂π/∂x)ᵀ ā_t        θ̄ += (∂π/∂θ)ᵀ ā_t
-// A signal that stops with the episode has weight 0 after the end and no adjoint from beyond it.
+// A signal that stops with the episode has weight 0 after the end and no adjoint from beyond it, or, if asked for, that
+// of the critic: see missed.hpp.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -28,6 +30,9 @@
 
 namespace cgpo {
 
+// What closes a window in which a signal stops: nothing, or the critic at the state that ended the episode.
+enum class Ends : std::uint8_t { kCut, kClosed };
+
 template <class Real>
 class FirstOrderGradient {
  public:
@@ -37,7 +42,7 @@ class FirstOrderGradient {
 
   // critics: one a signal, to close the windows; empty: windows end with nothing (bptt).
   const GradientEstimate& estimate(const Batch<Real>& batch, const Actor<Real>& actor,
-                                   std::span<const Critic<Real>> critics, ThreadPool& pool);
+                                   std::span<const Critic<Real>> critics, ThreadPool& pool, Ends ends = Ends::kCut);
 
   // The same sweep, kept for what it says of the states instead of the parameters: for each block, rows
   // [signals · states × T·B] of dL/ds_t, the total derivative along the policy from s_t to the end of its window,
@@ -67,6 +72,8 @@ class FirstOrderGradient {
     RowStore<Real> weight;               // [signals × B]
     RowStore<Real> slope;                // [signals · states × B], of the next window's L at its start
     RowStore<Real> critic_slope;         // [states × B]
+    RowStore<Real> end_slope;            // [observations × B]
+    AlignedVector<Real> ending;          // [B], 1 where an episode ends
     std::vector<Cosine> cosines;         // [signals]
     std::vector<CriticWorkspace<Real>> critic;
   };
@@ -74,13 +81,17 @@ class FirstOrderGradient {
   void sweep(const TrajectoryBlock<Real>& block, const Actor<Real>& actor, std::span<const Critic<Real>> critics,
              Workspace& workspace, std::size_t index);
   void sweep_segment(const TrajectoryBlock<Real>& block, const Segment& segment, const Actor<Real>& actor,
-                     Workspace& workspace, std::size_t index);
-  void pull_back_step(const TrajectoryBlock<Real>& block, int t, Workspace& workspace) const;
+                     std::span<const Critic<Real>> critics, Workspace& workspace, std::size_t index);
+  void pull_back_step(const TrajectoryBlock<Real>& block, int t, const Actor<Real>& actor,
+                      std::span<const Critic<Real>> critics, Workspace& workspace) const;
   void pull_back_policy(const TrajectoryBlock<Real>& block, int t, std::ptrdiff_t first, const Actor<Real>& actor,
                         Workspace& workspace) const;
   void start_window(const TrajectoryBlock<Real>& block, int end, const Actor<Real>& actor,
                     std::span<const Critic<Real>> critics, Workspace& workspace) const;
   void cut(const TrajectoryBlock<Real>& block, int t, Workspace& workspace) const;
+  // After that: the critics' slopes where it was an end that cut.
+  void close_ends(const TrajectoryBlock<Real>& block, int t, const Actor<Real>& actor,
+                  std::span<const Critic<Real>> critics, Workspace& workspace) const;
 
   // slope = dL/ds_t from what a sweep has at step t.
   void total_slope(const TrajectoryBlock<Real>& block, int t, const RowStore<Real>& state_adjoint, Workspace& workspace,
@@ -92,6 +103,7 @@ class FirstOrderGradient {
   const Simulator<Real>& simulator_;
   HorizonRule horizon_;
   bool keeps_slopes_ = false;
+  Ends ends_ = Ends::kCut;
   std::vector<RowStore<Real>> slopes_;  // [block]
   int window_;
   int segment_;                        // steps whose weight gradients are one product; divides the window

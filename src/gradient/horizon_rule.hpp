@@ -23,4 +23,11 @@ bool goes_on(const TrajectoryBlock<Real>& block, bool stops, int t, int lane, bo
          !(stops && block.ended[static_cast<std::size_t>(lane)] != 0);
 }
 
+// Whether it is with step t that the lane's episode ends by itself and takes the signal with it, before T.
+template <class Real>
+bool ends_early(const TrajectoryBlock<Real>& block, bool stops, int t, int lane) {
+  const auto at = static_cast<std::size_t>(lane);
+  return stops && t + 1 < block.horizon && block.length[at] == t + 1 && block.ended[at] != 0 && block.diverged[at] == 0;
+}
+
 }  // namespace cgpo

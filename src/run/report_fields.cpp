@@ -93,6 +93,7 @@ std::vector<ReportField> make_fields() {
            .place = 5, .id = "gradient", .title = "Gradient norms", .lines = Lines::kEachSignal, .logarithmic = true}},
       {"gradient_errors", &R::gradient_errors},
       {"gradient_signals", &R::gradient_signals},
+      {"gradient_mixture", &R::gradient_mixture},
       {"critic_losses", &R::critic_losses,
        FieldChart{.place = 6,
                   .id = "critic",

@@ -123,12 +123,12 @@ class Examination {
     result_.gradient = lengths_of(estimate);
     result_.critic_cosines = estimate.critic_cosines;
     std::optional<ActionMetric> metric;
-    if (settings_.radius.metric == RadiusMetric::kAction) {
-      metric.emplace(parts_.policy, settings_.radius.rows, settings_.radius.damping);
-      metric->rebuild(parts_.batch, parts_.actor(), parts_.context.seed, 0);
-    }
     std::vector<std::size_t> all;
     for (std::size_t k = 0; k < estimate.gradients.size(); ++k) all.push_back(k);
+    if (settings_.radius.metric == RadiusMetric::kAction) {
+      metric.emplace(parts_.policy, settings_.radius.rows, settings_.radius.damping);
+      metric->rebuild(parts_.batch, parts_.actor(), stops_of(*parts_.simulator, all), parts_.context.seed, 0);
+    }
     std::vector<ActionMetric::Memory> memory;
     if (metric) memory.assign(std::max(all.size(), parts_.batch.blocks.size()), ActionMetric::Memory(*metric));
     GradientProducts products;

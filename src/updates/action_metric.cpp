@@ -39,7 +39,8 @@ ActionMetric::ActionMetric(const Policy<float>& policy, int rows, double damping
   }
 }
 
-void ActionMetric::sample_inputs(const Batch<float>& batch, std::uint64_t seed, int iteration) {
+void ActionMetric::sample_inputs(const Batch<float>& batch, std::span<const std::uint8_t> stops, std::uint64_t seed,
+                                 int iteration) {
   // Environments in turn, so that all are heard; a random step of each one's episode.
   std::vector<std::pair<const TrajectoryBlock<float>*, int>> lanes;
   for_each_episode(batch, [&](const auto& block, int lane) { lanes.emplace_back(&block, lane); });
@@ -50,15 +51,18 @@ void ActionMetric::sample_inputs(const Batch<float>& batch, std::uint64_t seed, 
     // A stride that visits the whole batch also when there are fewer samples than environments.
     const std::size_t chosen = (first + (at(s) * std::max<std::size_t>(1, lanes.size() / at(states_)))) % lanes.size();
     const auto& [block, lane] = lanes[chosen];
-    const int length = std::min(block->length[at(lane)], block->simulated);
+    // The next signal with every round over the environments, so that each is heard of all of them.
+    const bool ends = stops[(at(s) + at(s) / lanes.size()) % stops.size()] != 0;
+    const int length = ends ? std::min(block->length[at(lane)], block->simulated) : block->simulated;
     const int t = static_cast<int>(random.below(static_cast<std::uint32_t>(std::max(length, 1))));
     for (int i = 0; i < policy_.observations(); ++i)
       inputs_.view().row(i)[s] = block->inputs.view().row(i)[block->column(t) + lane];
   }
 }
 
-void ActionMetric::rebuild(const Batch<float>& batch, const Actor<float>& actor, std::uint64_t seed, int iteration) {
-  sample_inputs(batch, seed, iteration);
+void ActionMetric::rebuild(const Batch<float>& batch, const Actor<float>& actor, std::span<const std::uint8_t> stops,
+                           std::uint64_t seed, int iteration) {
+  sample_inputs(batch, stops, seed, iteration);
   parameters_.assign(actor.parameters.begin(), actor.parameters.end());
   const int actions = policy_.actions();
   std_squared_.assign(at(actions), 0.0);
@@ -180,6 +184,12 @@ double ActionMetric::length_squared(std::span<const double> delta) const {
     sum += std_squared_[at(a)] * value * value;
   }
   return sum;
+}
+
+std::vector<std::uint8_t> stops_of(const Simulator<float>& simulator, std::span<const std::size_t> signals) {
+  std::vector<std::uint8_t> result;
+  for (const std::size_t k : signals) result.push_back(simulator.stops_at_end(static_cast<int>(k)) ? 1 : 0);
+  return result;
 }
 
 }  // namespace cgpo

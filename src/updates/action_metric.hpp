@@ -21,8 +21,12 @@ class ActionMetric {
   // Memory for S · A ≤ `rows`.
   ActionMetric(const Policy<float>& policy, int rows, double damping);
 
-  // Takes H at θ, from states drawn from the batch's running episodes.
-  void rebuild(const Batch<float>& batch, const Actor<float>& actor, std::uint64_t seed, int iteration);
+  // Takes H at θ, from states drawn from the batch's episodes. `stops`: of each signal that the update minds, whether
+  // it stops with an episode (1) or goes on after its end (0). Each is heard as often as the others, with the steps
+  // that count for it: what a gradient promises holds as far as actions change little in the states that it was taken
+  // in.
+  void rebuild(const Batch<float>& batch, const Actor<float>& actor, std::span<const std::uint8_t> stops,
+               std::uint64_t seed, int iteration);
 
   // What one solve works with; solves side by side need one each.
   struct Memory {
@@ -43,7 +47,7 @@ class ActionMetric {
   Rows<const float> inputs() const { return inputs_.view(); }  // of the sampled states
 
  private:
-  void sample_inputs(const Batch<float>& batch, std::uint64_t seed, int iteration);
+  void sample_inputs(const Batch<float>& batch, std::span<const std::uint8_t> stops, std::uint64_t seed, int iteration);
   void factor_kernel();
   void times_jacobian(std::span<const double> v, Memory& memory) const;  // v → moved
   void times_transposed(Memory& memory) const;                           // moved → seen
@@ -61,5 +65,8 @@ class ActionMetric {
   std::vector<RowStore<float>> layer_adjoints_, layer_inputs_;  // [layer], samples as rows
   std::vector<double> std_squared_;                             // [A]
 };
+
+// What rebuild() wants to know of these signals (0: the reward).
+std::vector<std::uint8_t> stops_of(const Simulator<float>& simulator, std::span<const std::size_t> signals);
 
 }  // namespace cgpo

@@ -1,18 +1,46 @@
 #include "cgpo/updates/gradient_source.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include "cgpo/base/error.hpp"
+#include "cgpo/gradient/missed.hpp"
+#include "cgpo/gradient/mixture.hpp"
 #include "cgpo/gradient/zeroth_order.hpp"
 
 namespace cgpo {
 namespace {
 
+// Whether an episode ended by itself before the horizon.
+bool any_ends_early(const Batch<float>& batch) {
+  return std::any_of(batch.blocks.begin(), batch.blocks.end(), [](const auto& block) {
+    for (int lane = 0; lane < block.lanes(); ++lane) {
+      const int length = block.length[static_cast<std::size_t>(lane)];
+      if (length > 0 && ends_early(block, /*stops=*/true, length - 1, lane)) return true;
+    }
+    return false;
+  });
+}
+
 class SimulatorGradient final : public PolicyGradientSource {
  public:
   explicit SimulatorGradient(const ActorCritic<float>& parts)
       : uses_critics_(parts.context.settings.gradient.source == GradientSource::kShac),
+        correction_(parts.context.settings.gradient.correction),
         gradient_(*parts.simulator, parts.policy, parts.batch, uses_critics_ ? parts.context.settings.window : 0,
-                  horizon_rule(parts.context.settings)) {}
+                  horizon_rule(parts.context.settings)),
+        mixture_(parts.signals()) {
+    if (!uses_critics_) correction_ = GradientCorrection::kNone;  // bptt has no windows that could miss anything
+    if (correction_ == GradientCorrection::kNone) return;
+    const Settings& settings = parts.context.settings;
+    missed_.emplace(*parts.simulator, parts.policy, parts.batch, settings.window, horizon_rule(settings),
+                    settings.critic.lambda);
+  }
 
+  // The critics before they have seen the batch: what they say of it is no echo of its own noise.
+  void learn(const ActorCritic<float>& parts, int /*iteration*/, IterationReport&) override {
+    if (correction_ != GradientCorrection::kNone) critics_before_ = parts.critics;
+  }
   bool uses_critics() const override { return uses_critics_; }
   SlopeSource<float> slopes(const ActorCritic<float>& parts) override {
     return {parts.simulator.get(), &parts.batch,
@@ -21,12 +49,49 @@ class SimulatorGradient final : public PolicyGradientSource {
   const GradientEstimate& estimate(const ActorCritic<float>& parts) override {
     const std::span<const Critic<float>> critics =
         uses_critics_ ? std::span<const Critic<float>>(parts.critics) : std::span<const Critic<float>>();
-    return gradient_.estimate(parts.batch, parts.actor(), critics, *parts.context.pool);
+    mixed_ = corrects(parts.batch);
+    if (!mixed_) return gradient_.estimate(parts.batch, parts.actor(), critics, *parts.context.pool);
+    find_unbiased(parts);
+    const GradientEstimate& steady = gradient_.estimate(parts.batch, parts.actor(), critics, *parts.context.pool);
+    return mixture_.mix(steady, unbiased_);
+  }
+  std::vector<double> mixture() const override { return mixed_ ? mixture_.weights() : std::vector<double>(); }
+
+  void save(Tensors& tensors) const override {
+    if (correction_ != GradientCorrection::kNone) mixture_.save(tensors, "mixture");
+  }
+  void load(const Tensors& tensors) override {
+    if (correction_ != GradientCorrection::kNone) mixture_.load(tensors, "mixture");
   }
 
  private:
+  // Whether anything is put right this time. If so it is every signal, not only those that stop: an end changes what
+  // comes after it, too, and a step is made of differences between gradients, in which scores that they share cancel.
+  bool corrects(const Batch<float>& batch) const {
+    switch (correction_) {
+      case GradientCorrection::kNone: return false;
+      case GradientCorrection::kEnds: return any_ends_early(batch);
+      case GradientCorrection::kAll: return true;
+    }
+    return false;
+  }
+
+  // Sweep and scores with one and the same V (missed.hpp), that of critics that have not seen the batch.
+  void find_unbiased(const ActorCritic<float>& parts) {
+    ThreadPool& pool = *parts.context.pool;
+    unbiased_ = gradient_.estimate(parts.batch, parts.actor(), critics_before_, pool, Ends::kClosed);
+    add_sums(missed_->estimate(parts.batch, parts.actor(), critics_before_, pool), unbiased_);
+    unbiased_.average();
+  }
+
   bool uses_critics_;
+  GradientCorrection correction_;
   FirstOrderGradient<float> gradient_;
+  std::optional<MissedGradient<float>> missed_;  // made when first needed: many tasks have no ends
+  GradientMixture mixture_;
+  std::vector<Critic<float>> critics_before_;
+  GradientEstimate unbiased_;
+  bool mixed_ = false;  // the last estimate
 };
 
 class ScoreGradient final : public PolicyGradientSource {

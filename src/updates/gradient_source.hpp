@@ -20,6 +20,8 @@ class PolicyGradientSource {
   virtual SlopeSource<float> slopes(const ActorCritic<float>&) { return {}; }
   // ∇J of every signal, for the batch that learn() saw.
   virtual const GradientEstimate& estimate(const ActorCritic<float>& parts) = 0;
+  // Of the last estimate, one a signal: how much of it is due to scores. Empty: no such thing.
+  virtual std::vector<double> mixture() const { return {}; }
 
   virtual void save(Tensors&) const {}
   virtual void load(const Tensors&) {}

@@ -69,6 +69,7 @@ struct IterationReport {
   std::vector<double> gradient_norms;    // of J_R, then of each J_C
   std::vector<double> gradient_errors;   // of each, the length of its standard error
   std::vector<double> gradient_signals;  // of each, the share of the squared norm that is not sampling noise
+  std::vector<double> gradient_mixture;  // of each, the weight of what scores put right; gradient.correction
   std::vector<double> critic_losses;     // mean squared error, in the units of the return
   std::vector<double> critic_explained;  // share of the targets' variance
   std::vector<double> critic_cosines;    // of V's slope with the adjoint of the next window, mean over window ends

@@ -61,11 +61,13 @@ struct RadiusSettings {
 
 enum class GradientSource { kShac, kBptt, kZobg };
 enum class ZobgBaseline { kNone, kStep };
+enum class GradientCorrection { kNone, kEnds, kAll };
 
 struct GradientSettings {
   GradientSource source = GradientSource::kShac;
   ZobgBaseline baseline = ZobgBaseline::kNone;
   double discount = 1.0;
+  GradientCorrection correction = GradientCorrection::kEnds;
 };
 
 // How advantages are brought to a common size: reward centred and divided by its deviation, and then each cost centred

@@ -99,6 +99,47 @@ TEST(Cgpo, ContinuesBitForBitAfterLoading) {
   }
 }
 
+// With scores that put right what ends of episodes do to windows: their weights travel, too.
+TEST(Cgpo, CorrectionsDependOnNeitherThreadsNorResume) {
+  for (const GradientCorrection correction : {GradientCorrection::kEnds, GradientCorrection::kAll}) {
+    std::vector<Tensors> states;
+    for (const int threads : {1, 3}) {
+      ThreadPool pool(threads);
+      AlgorithmContext context = cgpo_context(pool, make_task(ProbeTask{.end_at = 2.0}));
+      context.settings.gradient.correction = correction;
+      const auto whole = make_cgpo(context);
+      IterationReport report;
+      for (int i = 0; i < 3; ++i) report = whole->iterate();
+      ASSERT_EQ(report.gradient_mixture.size(), 3U);
+      EXPECT_GT(*std::max_element(report.gradient_mixture.begin(), report.gradient_mixture.end()), 0.0);
+      const auto resumed = make_cgpo(context);
+      resumed->load(state_of(*whole));
+      for (int i = 0; i < 3; ++i) {
+        whole->iterate();
+        resumed->iterate();
+      }
+      expect_same(state_of(*whole), state_of(*resumed));
+      states.push_back(state_of(*whole));
+    }
+    expect_same(states[0], states[1]);
+  }
+}
+
+TEST(Cgpo, NothingIsCorrectedWhereNothingEnds) {
+  ThreadPool pool(1);
+  AlgorithmContext context = cgpo_context(pool, make_task(ProbeTask{}));
+  const auto corrected = make_cgpo(context);  // as it comes
+  context.settings.gradient.correction = GradientCorrection::kNone;
+  const auto plain = make_cgpo(context);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(plain->iterate().gradient_mixture.empty());
+    EXPECT_TRUE(corrected->iterate().gradient_mixture.empty());
+  }
+  const Tensors state = state_of(*corrected);
+  for (const auto& [name, entry] : state_of(*plain).entries)
+    EXPECT_EQ(entry.bytes, state.entries.at(name).bytes) << name;
+}
+
 TEST(Cgpo, ReportsWhatItPromises) {
   ThreadPool pool(1);
   AlgorithmContext settings = cgpo_context(pool);

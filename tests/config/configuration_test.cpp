@@ -117,6 +117,7 @@ TEST(Configuration, RoundTripsThroughItsFile) {
                                               "gradient.source=zobg",
                                               "gradient.baseline=step",
                                               "gradient.discount=0.9",
+                                              "gradient.correction=none",
                                               "discount=0.5",
                                               "finite_horizon=false",
                                               "update.learning_rate=1e-5",

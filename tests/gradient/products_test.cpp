@@ -23,14 +23,14 @@ GradientProducts multiply(const GradientEstimate& estimate, const std::vector<st
 GradientEstimate three_blocks() {
   GradientEstimate estimate;
   estimate.resize(2, 3, 3);
-  estimate.block_episodes = {2, 1, 3};
+  estimate.group_episodes = {2, 1, 3};
   for (std::size_t k = 0; k < 2; ++k) {
     for (std::size_t b = 0; b < 3; ++b) {
       for (std::size_t p = 0; p < 3; ++p) {
         RandomStream random(1, Purpose::kTest, static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(b),
                             static_cast<std::uint32_t>(p));
-        estimate.block_sums[k][b][p] = estimate.block_episodes[b] * (1.0 + random.normal());
-        estimate.gradients[k][p] += estimate.block_sums[k][b][p] / 6.0;
+        estimate.group_sums[k][b][p] = estimate.group_episodes[b] * (1.0 + random.normal());
+        estimate.gradients[k][p] += estimate.group_sums[k][b][p] / 6.0;
       }
     }
   }
@@ -40,8 +40,8 @@ GradientEstimate three_blocks() {
 TEST(GradientProducts, TwoBlocksByHand) {
   GradientEstimate estimate;
   estimate.resize(1, 2, 1);
-  estimate.block_episodes = {1, 1};
-  estimate.block_sums[0] = {{3.0}, {5.0}};
+  estimate.group_episodes = {1, 1};
+  estimate.group_sums[0] = {{3.0}, {5.0}};
   estimate.gradients[0] = {4.0};
   const GradientProducts products = multiply(estimate, {0});
   EXPECT_DOUBLE_EQ(products.gram[0], 16.0);
@@ -65,8 +65,8 @@ TEST(GradientProducts, AreMeansOverPairsOfDifferentBlocks) {
       for (std::size_t a = 0; a < 3; ++a) {
         for (std::size_t b = 0; b < 3; ++b) {
           if (a == b) continue;
-          const std::vector<double> turned = metric(estimate.block_sums[signals[j]][b]);
-          for (std::size_t p = 0; p < 3; ++p) sum += estimate.block_sums[signals[i]][a][p] * turned[p];
+          const std::vector<double> turned = metric(estimate.group_sums[signals[j]][b]);
+          for (std::size_t p = 0; p < 3; ++p) sum += estimate.group_sums[signals[i]][a][p] * turned[p];
         }
       }
       EXPECT_NEAR(products.unbiased_gram[i * 2 + j], sum / (36 - 4 - 1 - 9), 1e-12);
@@ -84,7 +84,7 @@ TEST(GradientProducts, ErrorIsWhatThePlainProductLoses) {
 
 TEST(GradientProducts, OneBlockKnowsNoNoise) {
   GradientEstimate estimate = three_blocks();
-  estimate.block_episodes = {0, 0, 6};
+  estimate.group_episodes = {0, 0, 6};
   const GradientProducts products = multiply(estimate, {0, 1});
   EXPECT_EQ(products.gram, products.unbiased_gram);
   EXPECT_TRUE(std::isnan(gradient_error(estimate, 0)));

@@ -106,6 +106,7 @@ TEST(ReportFields, AreWrittenAsEver) {
   report.gradient_norms = {17.0};
   report.gradient_errors = {18.0};
   report.gradient_signals = {19.0};
+  report.gradient_mixture = {19.5};
   report.critic_losses = {20.0};
   report.critic_explained = {21.0};
   report.critic_cosines = {22.0};
@@ -121,7 +122,8 @@ TEST(ReportFields, AreWrittenAsEver) {
             R"("violation_rates":[4.0],"episode_length":5.0,"contact_share":6.0,"diverged":7,"case":"free",)"
             R"("radius":8.0,"rho":9.0,"zeta":10.0,"change_predicted":[11.0],"change_realised":[12.0],)"
             R"("change_se":[13.0],"kl":14.0,"lambda":15.0,"nu":[16.0],"gradient_norms":[17.0],)"
-            R"("gradient_errors":[18.0],"gradient_signals":[19.0],"critic_losses":[20.0],)"
+            R"("gradient_errors":[18.0],"gradient_signals":[19.0],"gradient_mixture":[19.5],)"
+            R"("critic_losses":[20.0],)"
             R"("critic_explained":[21.0],"critic_cosines":[22.0],"world":{"state_error":0.0,"signal_errors":[],)"
             R"("window_error":0.0,"spread":0.0,"training_loss":0.0,"minibatches":3,"transitions":0,)"
             R"("model_share":0.0,"return_windows":0.0,"costs_windows":[],"return_episodes":0.0,)"

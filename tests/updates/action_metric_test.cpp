@@ -1,6 +1,8 @@
 // H⁻¹ through the kernel of the states against H formed from the explicit Jacobian.
 #include "cgpo/updates/action_metric.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -24,7 +26,7 @@ TEST(ActionMetric, EqualsTheExplicitMatrix) {
   collect(*simulator, actor, {.seed = 4}, false, pool, batch);
 
   ActionMetric metric(policy, 31, 0.3);
-  metric.rebuild(batch, actor, 9, 2);
+  metric.rebuild(batch, actor, std::vector<std::uint8_t>{1}, 9, 2);
   const int states = metric.states();
   const int rows = states * policy.actions();
   EXPECT_EQ(rows, 30);
@@ -71,6 +73,35 @@ TEST(ActionMetric, EqualsTheExplicitMatrix) {
     norm += expected[i] * expected[i];
   }
   EXPECT_LT(error, 1e-10 * norm);
+}
+
+// CartPole's reward stops at a fall and its cost goes on: half of H is about the steps before it, half about all steps.
+TEST(ActionMetric, SamplesEveryStepThatCountsForASignal) {
+  const std::shared_ptr<const Task> task = standard_task("cartpole");
+  const auto simulator = make_simulator<float>(task, {0});
+  const Policy<float> policy(task->spec().observations, {6}, task->spec().actions, /*learn_std=*/false);
+  AlignedVector<float> parameters(at(policy.parameter_count()));
+  policy.initialise(parameters, 1, 0.1, 0.01);
+  const Normaliser<float> normaliser(task->spec().observations);
+  Batch<float> batch(*simulator, 16, 300, 5);
+  ThreadPool pool(1);
+  const Actor<float> actor{policy, parameters, normaliser};
+  collect(*simulator, actor, {.seed = 4}, false, pool, batch);
+  ASSERT_LT(summarise(batch).episode_length, 60.0);
+  const std::vector<std::uint8_t> both = stops_of(*simulator, std::vector<std::size_t>{0, 1});
+  EXPECT_EQ(both, (std::vector<std::uint8_t>{1, 0}));
+
+  // How many of the sampled states are those of a pole that has fallen, by the angle that the policy sees.
+  const auto fallen = [&](const std::vector<std::uint8_t>& stops) {
+    ActionMetric metric(policy, 256, 0.3);
+    metric.rebuild(batch, actor, stops, 9, 2);
+    const float* const angle = metric.inputs().row(1);
+    return std::count_if(angle, angle + metric.states(), [](float value) { return std::abs(value) > 0.2F; });
+  };
+  EXPECT_EQ(fallen({1}), 0);
+  EXPECT_GT(fallen({0}), 256 * 3 / 4);
+  EXPECT_GT(fallen(both), 256 * 3 / 8);
+  EXPECT_LT(fallen(both), 256 * 5 / 8);
 }
 
 }  // namespace
