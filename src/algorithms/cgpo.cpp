@@ -147,16 +147,16 @@ class Cgpo final : public Algorithm {
     // The step of the surrogate sub-problem, θ ← θ + δ. (Eq. 8 and Algorithm 2)
     origin_.parameters.assign(parts_.parameters.begin(), parts_.parameters.end());
     origin_.scale = parts_.normaliser.scale();
-    origin_.return_mean = report.return_mean;
-    origin_.return_se = known_or_none(report.return_se);
+    origin_.return_mean = monitor_.estimate(0).mean();
+    origin_.return_se = std::sqrt(monitor_.estimate(0).variance());
     origin_.costs_se = report.costs_se;
     for (double& se : origin_.costs_se) se = known_or_none(se);
     origin_.noise_factor = monitor_.noise_factor(parts_);
     monitor_.remember();
     measure(gradient);
-    for (std::size_t i = 0; settings_.radius.debias && i <= active_.size(); ++i) {
+    for (std::size_t i = 0; looks_at_noise() && i <= active_.size(); ++i) {
       const std::size_t at = i * (active_.size() + 2);
-      report.gradient_signals.push_back(origin_.unbiased_gram[at] / origin_.problem.gram[at]);
+      report.gradient_signals.push_back(products_.unbiased_gram[at] / products_.gram[at]);
     }
     aim(report);
     report.radius = origin_.problem.radius;
@@ -277,12 +277,15 @@ class Cgpo final : public Algorithm {
             std::copy(v.begin(), v.end(), result.begin());
           }
         },
-        settings_.radius.debias, *parts_.context.pool, products_);
+        looks_at_noise(), *parts_.context.pool, products_);
     origin_.directions = products_.directions;
     origin_.problem.gram = products_.gram;
-    origin_.unbiased_gram = products_.unbiased_gram;
+    origin_.unbiased_gram = settings_.radius.debias ? products_.unbiased_gram : products_.gram;
     if (settings_.radius.debias) smooth_noise();
   }
+
+  // The number of episodes follows it, and with radius.debias the step.
+  bool looks_at_noise() const { return settings_.radius.debias || settings_.batch.adaptive; }
 
   // Of few episodes the noise is known badly; as a share of the products it changes slowly, so a running mean has it.
   void smooth_noise() {
@@ -340,7 +343,8 @@ class Cgpo final : public Algorithm {
   // Before the first step there is nothing to compare with. What too few episodes speak for is NaN, and worse than
   // anything that a step may bring.
   Outcome outcome(const BatchStatistics& statistics) const {
-    Outcome now{statistics.mean[0], std::hypot(known_or_none(statistics.standard_error[0]), origin_.return_se), {}, {}};
+    const MovingEstimate& reached = monitor_.estimate(0);
+    Outcome now{reached.mean(), std::hypot(std::sqrt(reached.variance()), origin_.return_se), {}, {}};
     for (std::size_t i = 0; i < parts_.constraints.limits.size(); ++i) {
       now.costs_now.push_back(monitor_.cost(i));
       now.costs_se.push_back(known_or_none(statistics.standard_error[i + 1]));

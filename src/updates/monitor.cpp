@@ -12,16 +12,21 @@
 namespace cgpo {
 namespace {
 
-constexpr double kLag = 0.9;  // of the return that progress is measured against
-const double kSettled = getenv("SET")
-                            ? atof(getenv("SET"))
-                            : 0.05;       // of the returns' range: less progress than this, and the policy has settled
+constexpr double kLag = 0.9;              // of the return that progress is measured against
+constexpr double kSettled = 0.1;          // of the returns' range: less progress than this, and the policy has settled
 constexpr double kNoDifference = 0.0025;  // of a limit, or of the returns' range: what noise may change
 constexpr double kNear = 0.05;            // of a limit
 constexpr double kSmoothing = 0.8;        // of what the next number of episodes is chosen by
 constexpr int kStarts = 4096;             // that V is averaged over
-constexpr int kVector = 8;                // episodes are simulated in vectors, so fewer than this cost as much
-constexpr double kUnknownReach = 0.02;    // of a limit: what an update without a prediction may move a cost by
+constexpr int kSmallestLattice = 32;      // fewer starts of a lattice do not tell how far off their mean is
+constexpr double kCoarse = 10.0;          // times batch.precision, while that is not what is in the way
+constexpr double kPartOfWay = 0.25;
+constexpr double kCoarseSignal = 0.25;  // times batch.signal, while less noise would make better gradients, too
+constexpr double kFewPairs = 4.0;       // degrees of freedom that a first guess of a variance counts for
+constexpr double kEnoughPairs = 40.0;
+constexpr double kSteepest = 20.0;      // of a sum on V, which may be discounted
+constexpr int kVector = 8;              // episodes are simulated in vectors, so fewer than this cost as much
+constexpr double kUnknownReach = 0.02;  // of a limit: what an update without a prediction may move a cost by
 
 constexpr double kPairMemory = 0.9;  // of what pairs of episodes have in common
 
@@ -51,7 +56,7 @@ void PolicyMonitor::average(double value, double memory, Average& mean) {
 }
 
 double PolicyMonitor::Average::slope(const Average& covariance) const {
-  return value > 0.0 ? std::clamp(covariance.value / value, 0.0, 1.0) : 0.0;
+  return value > 0.0 ? std::clamp(covariance.value / value, 0.0, kSteepest) : 0.0;
 }
 
 PolicyMonitor::PolicyMonitor(const ActorCritic<float>& parts)
@@ -61,8 +66,10 @@ PolicyMonitor::PolicyMonitor(const ActorCritic<float>& parts)
       estimates_(at(parts.signals())),
       estimates_then_(estimates_),
       spreads_(at(parts.signals())),
-      episodes_(settings_.batch.adaptive ? std::min(settings_.batch.smallest, settings_.environments)
-                                         : settings_.environments) {
+      smallest_(std::min(settings_.environments, parts.batch.lattice_starts
+                                                     ? std::max(settings_.batch.smallest, kSmallestLattice)
+                                                     : settings_.batch.smallest)),
+      episodes_(settings_.batch.adaptive ? smallest_ : settings_.environments) {
   if (settings_.radius.confidence > 0.0) quantile_ = normal_quantile(settings_.radius.confidence);
   if (settings_.batch.deployed > 0.0) {
     const int most = std::max(2, static_cast<int>(std::ceil(settings_.batch.deployed * settings_.environments)));
@@ -150,11 +157,10 @@ void PolicyMonitor::measure_noisy(const Batch<float>& batch) {
     average(products.xy, kPairMemory, spread.starts_and_sums);
     const double c = spread.starts.slope(spread.starts_and_sums);
     const double off = c * (products.x_mean - starts_[k].mean);
-    double squares = 0.0;
-    for (std::size_t i = 0; i < sums.size(); ++i)
-      squares += std::pow(sums[i] - products.y_mean - c * (values[i] - products.x_mean), 2);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] -= c * (values[i] - products.x_mean);
+    const double se = batch.lattice_starts ? standard_error_of_lattice(sums, batch.environments) : standard_error(sums);
     if (sums.size() > 1) {
-      average(squares / (episodes - 1.0), kSmoothing, spread.episode);
+      average(se * se * episodes, kSmoothing, spread.episode);
       average(off * off, kPairMemory, spread.off);
     }
     estimates_[k].measure(products.y_mean - off,
@@ -187,10 +193,14 @@ void PolicyMonitor::measure_deployed(ActorCritic<float>& parts, int iteration) {
       average(products.yy, kPairMemory, spread.deployed);
     }
     const double c = spread.noisy.slope(spread.both);
-    const double variance = std::max(spread.deployed.value - c * spread.both.value, 0.01 * spread.deployed.value);
+    // Few pairs know their own variance badly; until there were more, it is taken as that of episodes with noise.
+    const double seen = std::max(spread.deployed.value - c * spread.both.value, 0.01 * spread.deployed.value);
+    spread.pairs.value = std::min(spread.pairs.value + static_cast<double>(sums.first.size() - 1), kEnoughPairs);
+    const double variance =
+        (spread.pairs.value * seen + kFewPairs * spread.episode.value) / (spread.pairs.value + kFewPairs);
     estimates_[k].measure_deployed(
         products.y_mean - c * (products.x_mean - estimates_[k].mean()),
-        spread.deployed.known ? std::sqrt(variance / static_cast<double>(sums.first.size())) : kNan);
+        spread.episode.known ? std::sqrt(variance / static_cast<double>(sums.first.size())) : kNan);
   }
 }
 
@@ -230,7 +240,7 @@ double PolicyMonitor::margin(std::size_t i, double reach) const {
 
 double PolicyMonitor::farthest_reach(std::size_t i) const {
   constexpr double kShareOfWay = 0.5;
-  constexpr double kShareOfVariance = 0.25;
+  constexpr double kShareOfVariance = 1.0;
   if (!filters() || !(*quantile_ > 0.0)) return kInfinity;
   const double known = std::pow(margin(i, 0.0) / *quantile_, 2);
   const double way = std::max(kShareOfWay * (limits_[i] - cost(i)) / *quantile_, kNoDifference * limit_size(i));
@@ -301,29 +311,32 @@ void PolicyMonitor::go_back() {
 // no longer mostly noise.
 void PolicyMonitor::plan(const ActorCritic<float>& parts, const std::vector<double>& signals) {
   if (!settings_.batch.adaptive) return;
-  double wanted = settings_.batch.smallest;
+  double wanted = smallest_;
   signals_.resize(signals.size(), 1.0);
   for (std::size_t k = 0; k < signals.size(); ++k) {
     const double seen = std::clamp(signals[k], 0.0, 1.0);
     signals_[k] = std::isfinite(seen) ? kSmoothing * signals_[k] + (1.0 - kSmoothing) * seen : signals_[k];
   }
-  if (!signals_.empty() && settings_.batch.signal > 0.0) {
+  const bool fine = has_settled() && !noise_can_fall(parts);
+  if (!signals_.empty() && has_settled()) {
     const double share = std::clamp(signals_[0], 0.01, 1.0);
-    // Nothing is left to be gained but by better gradients.
-    const bool fine = has_settled() && !noise_can_fall(parts);
-    const double goal = fine ? 0.5 * (1.0 + settings_.batch.signal) : settings_.batch.signal;
+    const double goal = (fine ? 1.0 : kCoarseSignal) * settings_.batch.signal;
     wanted = std::max(wanted, episodes_ * goal / (1.0 - goal) * (1.0 - share) / share);
   }
   for (std::size_t i = 0; i < limits_.size(); ++i) {
-    if (!filters() || !(*quantile_ > 0.0) || !has_settled() || noise_can_fall(parts) || !is_near(i)) continue;
-    const double bound = settings_.batch.precision * limit_size(i) / *quantile_;
+    if (!filters() || !(*quantile_ > 0.0) || !std::isfinite(limits_[i])) continue;
+    const double share = settings_.batch.precision * limit_size(i);
+    // Far from the limit J_C need not be known better than to a part of the way there.
+    const double bound =
+        (fine && is_near(i) ? share : std::max(kCoarse * share, kPartOfWay * std::abs(limits_[i] - cost(i)))) /
+        *quantile_;
     wanted = std::max(wanted, spreads_[i + 1].episode.value / (0.5 * bound * bound));
   }
   // A vector more, or a quarter; a vector less, or a tenth.
   const double most = std::max(1.25 * episodes_, episodes_ + 1.0 * kVector);
   const double least = std::min(0.9 * episodes_, episodes_ - 1.0 * kVector);
   const int rounded = static_cast<int>(std::ceil(std::clamp(wanted, least, most) / kVector)) * kVector;
-  episodes_ = std::clamp(rounded, std::min(settings_.batch.smallest, settings_.environments), settings_.environments);
+  episodes_ = std::clamp(rounded, smallest_, settings_.environments);
 }
 
 void PolicyMonitor::save(Tensors& tensors) const {

@@ -76,8 +76,9 @@ class PolicyMonitor {
     Average episode;                  // variance of a sum, less what it owes to its start
     Average off;                      // squared: how far starts put a batch's mean off
     Average noisy, both, deployed;    // of pairs from the same start
-    std::array<const Average*, 7> all() const {
-      return {&starts, &starts_and_sums, &episode, &off, &noisy, &both, &deployed};
+    Average pairs;                    // that were seen, up to a number
+    std::array<const Average*, 8> all() const {
+      return {&starts, &starts_and_sums, &episode, &off, &noisy, &both, &deployed, &pairs};
     }
   };
   struct Starts {
@@ -113,6 +114,7 @@ class PolicyMonitor {
   double lowest_ = 0.0, highest_ = 0.0;  // return deployed, so far
   double lagging_ = 0.0;                 // the same return, some ten iterations late
   bool seen_ = false;                    // whether there was one
+  int smallest_;  // number of episodes
   int episodes_;
   std::int64_t steps_ = 0;
 };

@@ -8,8 +8,8 @@
 namespace cgpo {
 namespace {
 
-constexpr double kFirstBend = 0.04;   // variance of β before anything is known of it
-constexpr double kBendDrift = 0.003;  // that it gains with a move
+constexpr double kFirstBend = 0.01;   // variance of β before anything is known of it
+constexpr double kBendDrift = 0.001;  // that it gains with a move
 constexpr double kGapDrift = 0.0025;  // g²
 constexpr double kMemory = 0.9;       // of m², a measurement
 constexpr double kLeastScatter = 0.01;

@@ -54,7 +54,7 @@ class MovingEstimate {
   Vector x_ = {};
   std::array<Vector, 3> p_ = {};  // covariance
   double reach_ = 0.0;            // of moves since the last measurement
-  double scatter_ = 0.25;         // m²
+  double scatter_ = 0.04;         // m²
   double weight_ = 1.0;           // behind it
 };
 

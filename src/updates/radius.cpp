@@ -11,6 +11,7 @@ namespace {
 // Below this share of the numbers that were subtracted, a difference is rounding.
 constexpr double kNothing = 1e-12;
 constexpr double kLongestAccount = 30.0;  // updates
+constexpr double kMostGrowths = 6.0;      // at once
 
 double ratio(double numerator, double denominator, double scale) {
   const double small = kNothing * std::max(scale, 1e-300);
@@ -80,7 +81,9 @@ std::optional<RadiusTestResult> AdaptiveRadius::observe(const Outcome& outcome, 
     }
     account_.reset();
   } else if (result.rho_sure >= settings_.eta_high && result.zeta >= settings_.eta_high) {
-    value_ = std::min(settings_.grow * value_, settings_.upper);
+    // It may take several updates to tell that all was well; each of them would have let it grow.
+    const double times = one_sided ? std::min(account_->updates, kMostGrowths) : 1.0;
+    value_ = std::min(std::pow(settings_.grow, times) * value_, settings_.upper);
     account_.reset();
   } else if (account_->updates >= kLongestAccount) {
     account_.reset();  // as it should be; what comes now is judged by itself

@@ -16,8 +16,8 @@ struct PolicySettings {
   double initial_std = 0.1;  // σ
   bool learn_std = false;    // whether log σ is part of θ's update
   double last_layer_scale = 0.01;
-  double settle = 0.93;
-  double least_std = 0.01;
+  double settle = 0.9;
+  double least_std = 0.005;
 };
 
 enum class CriticTargets { kWindow, kEpisode };
@@ -26,7 +26,7 @@ struct CriticSettings {
   std::vector<int> hidden = {64, 64};
   double learning_rate = 1e-3;
   int steps = 256;
-  double passes = 8.0;
+  double passes = 16.0;
   int memory = 32;
   int batch = 512;
   double lambda = 0.95;
@@ -50,7 +50,7 @@ struct RadiusSettings {
   RadiusMetric metric = RadiusMetric::kAction;
   double damping = 0.3;  // ε
   int rows = 512;
-  bool debias = true;  // what groups of episodes do not agree on is noise, which would promise gains of its own
+  bool debias = false;  // what groups of episodes do not agree on is noise, which would promise gains of its own
   double confidence = 0.95;
   double margin = 0.0;
   double retreat = 3.0;
@@ -123,8 +123,8 @@ struct CpoSettings {
 // How many episodes an iteration has.
 struct BatchSettings {
   bool adaptive = true;
-  int smallest = 8;
-  double signal = 0.3;
+  int smallest = 16;
+  double signal = 0.6;
   double precision = 0.01;
   double deployed = 0.125;
 };
