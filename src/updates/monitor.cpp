@@ -19,10 +19,8 @@ constexpr double kNear = 0.05;            // of a limit
 constexpr double kSmoothing = 0.8;        // of what the next number of episodes is chosen by
 constexpr int kStarts = 4096;             // that V is averaged over
 constexpr int kSmallestLattice = 32;      // fewer starts of a lattice do not tell how far off their mean is
-constexpr double kCoarse = 10.0;          // times batch.precision, while that is not what is in the way
-constexpr double kPartOfWay = 0.25;
-constexpr double kCoarseSignal = 0.25;  // times batch.signal, while less noise would make better gradients, too
-constexpr double kFewPairs = 4.0;       // degrees of freedom that a first guess of a variance counts for
+constexpr double kCoarseSignal = 0.25;    // times batch.signal, while less noise would make better gradients, too
+constexpr double kFewPairs = 4.0;         // degrees of freedom that a first guess of a variance counts for
 constexpr double kEnoughPairs = 40.0;
 constexpr double kSteepest = 20.0;      // of a sum on V, which may be discounted
 constexpr int kVector = 8;              // episodes are simulated in vectors, so fewer than this cost as much
@@ -323,13 +321,9 @@ void PolicyMonitor::plan(const ActorCritic<float>& parts, const std::vector<doub
     const double goal = (fine ? 1.0 : kCoarseSignal) * settings_.batch.signal;
     wanted = std::max(wanted, episodes_ * goal / (1.0 - goal) * (1.0 - share) / share);
   }
-  for (std::size_t i = 0; i < limits_.size(); ++i) {
-    if (!filters() || !(*quantile_ > 0.0) || !std::isfinite(limits_[i])) continue;
-    const double share = settings_.batch.precision * limit_size(i);
-    // Far from the limit J_C need not be known better than to a part of the way there.
-    const double bound =
-        (fine && is_near(i) ? share : std::max(kCoarse * share, kPartOfWay * std::abs(limits_[i] - cost(i)))) /
-        *quantile_;
+  for (std::size_t i = 0; fine && i < limits_.size(); ++i) {
+    if (!filters() || !(*quantile_ > 0.0) || !is_near(i)) continue;
+    const double bound = settings_.batch.precision * limit_size(i) / *quantile_;
     wanted = std::max(wanted, spreads_[i + 1].episode.value / (0.5 * bound * bound));
   }
   // A vector more, or a quarter; a vector less, or a tenth.

@@ -114,7 +114,7 @@ class PolicyMonitor {
   double lowest_ = 0.0, highest_ = 0.0;  // return deployed, so far
   double lagging_ = 0.0;                 // the same return, some ten iterations late
   bool seen_ = false;                    // whether there was one
-  int smallest_;  // number of episodes
+  int smallest_;                         // number of episodes
   int episodes_;
   std::int64_t steps_ = 0;
 };

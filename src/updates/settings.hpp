@@ -30,7 +30,7 @@ struct CriticSettings {
   int memory = 32;
   int batch = 512;
   double lambda = 0.95;
-  CriticTargets targets = CriticTargets::kWindow;
+  CriticTargets targets = CriticTargets::kEpisode;
   double sobolev = 0.0;
   bool fit_first = true;
 };
