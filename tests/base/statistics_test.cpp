@@ -64,5 +64,15 @@ TEST(StandardError, OfALatticeIsWhatItsMeansVaryBy) {
   }
 }
 
+TEST(NormalQuantile, KnownValues) {
+  EXPECT_NEAR(normal_quantile(0.95), 1.6448536269514722, 1e-12);
+  EXPECT_NEAR(normal_quantile(0.5), 0.0, 1e-12);
+  EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-12);
+  EXPECT_NEAR(normal_quantile(0.025), -1.959963984540054, 1e-12);
+  for (const double p : {0.01, 0.3, 0.9, 0.999}) {
+    EXPECT_NEAR(0.5 * std::erfc(-normal_quantile(p) / std::numbers::sqrt2), p, 1e-12);
+  }
+}
+
 }  // namespace
 }  // namespace cgpo

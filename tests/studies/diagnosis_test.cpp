@@ -115,7 +115,10 @@ TEST(Diagnosis, CriticsThatWereFittedExplainMore) {
     AlgorithmContext settings = context(pool);
     settings.settings.finite_horizon = finite;
     settings.settings.discount = 0.5;  // short enough that two iterations of bootstrapping settle
+    settings.settings.batch.adaptive = false;
     settings.settings.critic.targets = CriticTargets::kEpisode;
+    settings.settings.critic.passes = 1e6;
+    settings.settings.critic.memory = 0;
     settings.settings.critic.steps = 0;
     const double none = diagnose(settings, trained(settings)).critic_explained[0];
     settings.settings.critic.steps = 1000;

@@ -24,6 +24,9 @@ Estimates estimate(int signal, double length) {
   AlgorithmContext context{make_task(ProbeTask{}), {}, 3, &pool};
   context.settings.environments = 4096;
   context.settings.policy = {.hidden = {16}, .initial_std = 0.3, .learn_std = false, .last_layer_scale = 1.0};
+  context.settings.batch.adaptive = false;
+  context.settings.critic.passes = 1e6;
+  context.settings.critic.memory = 0;
   context.settings.critic.steps = 400;
   context.settings.critic.hidden = {32};
   context.settings.critic.lambda = 1.0;

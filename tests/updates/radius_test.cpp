@@ -36,10 +36,10 @@ TEST(RadiusTest, WhatIsNotKnownIsFarOff) {
   EXPECT_TRUE(far_off(prediction, {12.0, 0.1, {unknown}, {0.1}}, {8.0}, 3.0));
   EXPECT_FALSE(far_off(prediction, {12.0, 0.1, {unknown}, {0.1}}, {kInf}, 3.0));
   AdaptiveRadius radius({.initial = 1.0, .lower = 0.01, .upper = 10.0, .test = RadiusTest::kOneSided, .retreat = 3.0});
-  radius.expect(prediction);
-  EXPECT_TRUE(radius.retreats({unknown, 0.1, {unknown}, {0.1}}, {8.0}));
+  radius.expect(prediction, radius.value());
+  EXPECT_EQ(radius.retreat({unknown, 0.1, {unknown}, {0.1}}, {8.0}), 0.25);
   EXPECT_EQ(radius.value(), 0.25);
-  radius.expect(prediction);
+  radius.expect(prediction, radius.value());
   radius.observe({unknown, 0.1, {unknown}, {0.1}}, {8.0});
   EXPECT_LT(radius.value(), 0.25);
 }
@@ -81,11 +81,15 @@ TEST(RadiusTest, OneSidedRatiosByHand) {
   EXPECT_DOUBLE_EQ(
       test_radius_one_sided({10.0, 2.0, 2.0, 1.0}, repair, {12.0, 0.0, {16.0}, {0.0}}, {8.0}, {.certainty = 1.0}).zeta,
       0.5);
-  // A cost known to ±1 only: 3.5 above the aim is less than four standard errors, whatever the margin is.
-  EXPECT_DOUBLE_EQ(
-      test_radius_one_sided({10.0, 2.0, 2.0, 1.0}, prediction, {12.0, 0.0, {9.5}, {1.0}}, {8.0}, {.chance_se = 4.0})
-          .zeta,
-      0.125);
+  // A cost's standard error is in the margin already: 3.5 above the aim of a margin of 2, however well that is known.
+  for (const double se : {0.0, 1.0, 10.0}) {
+    EXPECT_DOUBLE_EQ(test_radius_one_sided({10.0, 2.0, 2.0, 1.0}, prediction, {12.0, 0.0, {9.5}, {se}}, {8.0}, {}).zeta,
+                     -0.75);
+  }
+  // Without a margin a hundredth of the limit stands in.
+  const Prediction bare{10.0, 12.0, {5.0}, {8.0}, {0.0}};
+  EXPECT_NEAR(test_radius_one_sided({10.0, 2.0, 2.0, 1.0}, bare, {12.0, 0.0, {8.06}, {0.0}}, {8.0}, {}).zeta, 0.25,
+              1e-12);
 }
 
 // A gain of 0.1 an update hides in ±0.4. Together a dozen can be told from none.
@@ -94,7 +98,7 @@ TEST(AdaptiveRadius, JudgesSmallGainsTogether) {
     AdaptiveRadius radius({.initial = 1e-3, .lower = 1e-9, .upper = 1.0, .certainty = 1.0});
     double now = 5.0;
     for (int i = 0; i < updates; ++i) {
-      radius.expect(predicted(now, now + 0.1, {7.0}));
+      radius.expect(predicted(now, now + 0.1, {7.0}), radius.value());
       now += 0.1 * realised_share;
       radius.observe({now, 0.4, {7.0}, {0.1}}, {8.0});
     }
@@ -104,6 +108,25 @@ TEST(AdaptiveRadius, JudgesSmallGainsTogether) {
   EXPECT_EQ(after(0.0, 5), 1e-3);
   EXPECT_GT(after(1.5, 60), 1e-3);  // (0.15 n − 0.4)/(0.1 n) ≥ 0.75 from n = 6 on
   EXPECT_LT(after(0.0, 20), 1e-3);  // 0.4/(0.1 n) < 0.25 from n = 17 on
+}
+
+// What it took n updates to tell, each of them would have let the radius grow by: grow^n, n at most 6.
+TEST(AdaptiveRadius, GrowsForEveryUpdateOfItsAccount) {
+  const auto after = [](double gain, int updates) {
+    AdaptiveRadius radius({.initial = 1e-3, .lower = 1e-9, .upper = 1.0, .certainty = 1.0});
+    double now = 5.0;
+    for (int i = 0; i < updates; ++i) {
+      radius.expect(predicted(now, now + 1.0, {7.0}), radius.value());
+      now += gain;
+      radius.observe({now, 1.0, {7.0}, {0.1}}, {8.0});
+    }
+    return radius.value();
+  };
+  const double grow = RadiusSettings{}.grow;
+  EXPECT_EQ(after(1.0, 3), 1e-3);  // (n − 1)/n ≥ 0.75 from n = 4 on
+  EXPECT_DOUBLE_EQ(after(1.0, 4), 1e-3 * std::pow(grow, 4));
+  EXPECT_EQ(after(0.87, 8), 1e-3);  // (0.87 n − 1)/n from n = 9 on
+  EXPECT_DOUBLE_EQ(after(0.87, 9), 1e-3 * std::pow(grow, 6));
 }
 
 TEST(RadiusTest, FarOffIsBeyondThePromiseAndBeyondChance) {
@@ -122,23 +145,48 @@ TEST(RadiusTest, FarOffIsBeyondThePromiseAndBeyondChance) {
 TEST(AdaptiveRadius, RetreatsUntilNothingSmallerIsLeft) {
   AdaptiveRadius radius({.initial = 1e-3, .lower = 2e-4, .retreat = 3.0});
   const Outcome bad{-100.0, 0.1, {7.0}, {0.1}};
-  EXPECT_FALSE(radius.retreats(bad, {8.0}));  // no step to judge
-  radius.expect(predicted(0.0, 1.0, {7.0}));
-  EXPECT_TRUE(radius.retreats(bad, {8.0}));
+  EXPECT_FALSE(radius.retreat(bad, {8.0}));  // no step to judge
+  radius.expect(predicted(0.0, 1.0, {7.0}), 1e-3);
+  EXPECT_EQ(radius.retreat(bad, {8.0}), 2.5e-4);
   EXPECT_DOUBLE_EQ(radius.value(), 2.5e-4);
   EXPECT_FALSE(radius.observe({0.0, 0.0, {7.0}, {0.0}}, {8.0}).has_value());  // judged already
-  radius.expect(predicted(0.0, 1.0, {7.0}));
-  EXPECT_TRUE(radius.retreats(bad, {8.0}));
+  radius.expect(predicted(0.0, 1.0, {7.0}), 2.5e-4);
+  EXPECT_EQ(radius.retreat(bad, {8.0}), 2e-4);
   EXPECT_DOUBLE_EQ(radius.value(), 2e-4);
-  radius.expect(predicted(0.0, 1.0, {7.0}));
-  EXPECT_FALSE(radius.retreats(bad, {8.0}));
+  radius.expect(predicted(0.0, 1.0, {7.0}), 2e-4);
+  EXPECT_FALSE(radius.retreat(bad, {8.0}));
+  EXPECT_DOUBLE_EQ(radius.value(), 2e-4);
+}
+
+// Near a limit a step is shorter than the radius: what comes next is shorter than that step.
+TEST(AdaptiveRadius, RetreatsFromTheStepThatWasTaken) {
+  AdaptiveRadius radius({.initial = 1e-3, .lower = 1e-6, .retreat = 3.0});
+  const Outcome bad{-100.0, 0.1, {7.0}, {0.1}};
+  radius.expect(predicted(0.0, 1.0, {7.0}), 4e-4);
+  Tensors tensors;
+  radius.save(tensors);
+  EXPECT_EQ(radius.retreat(bad, {8.0}), 1e-4);
+  EXPECT_EQ(radius.value(), 1e-4);
+  AdaptiveRadius copy({.initial = 1e-3, .lower = 1e-6, .retreat = 3.0});
+  copy.load(tensors);
+  EXPECT_EQ(copy.retreat(bad, {8.0}), 1e-4);
+}
+
+// A fixed radius stays; only the step that takes the bad one's place is shorter.
+TEST(AdaptiveRadius, FixedOnesRetreatWithoutChanging) {
+  AdaptiveRadius radius({.initial = 1e-3, .lower = 2e-4, .test = RadiusTest::kFixed, .retreat = 3.0});
+  const Outcome bad{-100.0, 0.1, {7.0}, {0.1}};
+  radius.expect(predicted(0.0, 1.0, {7.0}), 1e-3);
+  EXPECT_FALSE(radius.retreat({1.0, 0.1, {7.0}, {0.1}}, {8.0}));
+  EXPECT_EQ(radius.retreat(bad, {8.0}), 2.5e-4);
+  EXPECT_EQ(radius.value(), 1e-3);
 }
 
 TEST(AdaptiveRadius, FollowsTheRule) {
   const RadiusSettings settings{.initial = 1e-3, .lower = 9e-4, .upper = 1.1e-3};
   const auto after = [&](double rho_numerator, double cost) {
     AdaptiveRadius radius(settings);
-    radius.expect(predicted(0.0, 1.0, {7.0}));
+    radius.expect(predicted(0.0, 1.0, {7.0}), radius.value());
     radius.observe({rho_numerator, 0.0, {cost}, {0.0}}, {8.0});
     return radius.value();
   };
@@ -151,7 +199,7 @@ TEST(AdaptiveRadius, FollowsTheRule) {
 
 TEST(AdaptiveRadius, AfterARefusalThereIsNothingToJudge) {
   AdaptiveRadius radius(RadiusSettings{});
-  radius.expect(predicted(0.0, 1.0, {7.0}));
+  radius.expect(predicted(0.0, 1.0, {7.0}), radius.value());
   radius.refuse();
   EXPECT_DOUBLE_EQ(radius.value(), 0.8e-3);
   EXPECT_FALSE(radius.observe({5.0, 0.0, {6.0}, {0.0}}, {8.0}).has_value());
@@ -160,14 +208,14 @@ TEST(AdaptiveRadius, AfterARefusalThereIsNothingToJudge) {
 
 TEST(AdaptiveRadius, FixedStaysAndStateRoundTrips) {
   AdaptiveRadius fixed(RadiusSettings{.test = RadiusTest::kFixed});
-  fixed.expect(predicted(0.0, 1.0, {7.0}));
+  fixed.expect(predicted(0.0, 1.0, {7.0}), fixed.value());
   EXPECT_TRUE(fixed.observe({-5.0, 0.0, {7.0}, {0.0}}, {8.0}).has_value());
   fixed.refuse();
   EXPECT_DOUBLE_EQ(fixed.value(), 1e-3);
 
   AdaptiveRadius radius(RadiusSettings{});
   radius.refuse();
-  radius.expect(predicted(1.0, 2.0, {3.0, 4.0}));
+  radius.expect(predicted(1.0, 2.0, {3.0, 4.0}), radius.value());
   Tensors tensors;
   radius.save(tensors);
   AdaptiveRadius copy(RadiusSettings{});
