@@ -49,9 +49,16 @@ std::int64_t workspace_bytes(const MemorySizes& sizes, int columns) {
   return static_cast<std::int64_t>(CriticWorkspace<float>::bytes(sizes.critic, columns));
 }
 
-// GradientEstimate of one signal: a vector, and one a block.
+// GradientEstimate: of every signal a vector, one a group, and of every block one a group.
 std::int64_t estimate_bytes(const MemorySizes& sizes) {
   return GradientEstimate::bytes(sizes.signals, block_count(sizes), sizes.policy.parameter_count());
+}
+
+// GroupedColumns of a block's steps, and the rows of the policy in their order.
+std::int64_t grouped_bytes(const MemorySizes& sizes, int steps, int lanes) {
+  const std::int64_t columns = std::int64_t{steps} * lanes;
+  const std::int64_t units = sizes.policy.unit_count();
+  return row_bytes(sizes.spec.observations + sizes.spec.actions + 2 * units, columns) + 3 * columns * kFloat / 2;
 }
 
 // FirstOrderGradient.
@@ -62,6 +69,7 @@ std::int64_t sweep_bytes(const MemorySizes& sizes, int states, int window, bool 
   const int pair = states + sizes.spec.actions;
   const std::int64_t blocks = over_blocks(sizes, [&](int lanes) {
     return signals * row_bytes(sizes.policy.unit_count(), std::int64_t{steps} * lanes) +
+           grouped_bytes(sizes, steps, lanes) +
            row_bytes(signals * (3 * states + sizes.spec.observations + sizes.spec.actions + 1) + states, lanes) +
            row_bytes(sizes.spec.observations + 1, lanes) +    // of ends
            row_bytes(signals * (2 * pair + states), lanes) +  // the simulator's own
@@ -73,8 +81,7 @@ std::int64_t sweep_bytes(const MemorySizes& sizes, int states, int window, bool 
 // ZerothOrderGradient.
 std::int64_t score_bytes(const MemorySizes& sizes) {
   const std::int64_t blocks = over_blocks(sizes, [&](int lanes) {
-    return row_bytes(sizes.policy.unit_count(), std::int64_t{16} * lanes) +
-           row_bytes(sizes.signals, std::int64_t{sizes.horizon} * lanes);
+    return grouped_bytes(sizes, 16, lanes) + row_bytes(sizes.signals, std::int64_t{16 + sizes.horizon} * lanes);
   });
   return blocks + estimate_bytes(sizes);
 }
@@ -103,14 +110,28 @@ void add_networks(const MemorySizes& sizes, MemoryEstimate& estimate) {
   estimate.parts.push_back({"program and simulator", "give it more", kProgram});
 }
 
+// Episodes that a fit has where samples of earlier iterations help it; 0: they do not.
+std::int64_t remembered_episodes(const MemorySizes& sizes) {
+  const Settings& settings = sizes.settings;
+  const int fewest =
+      settings.batch.adaptive ? std::min(settings.batch.smallest, settings.environments) : settings.environments;
+  if (settings.critic.sobolev > 0.0 || settings.critic.memory <= fewest) return 0;
+  return std::min<std::int64_t>(settings.critic.memory, std::int64_t{settings.environments} * settings.iterations);
+}
+
 void add_critics(const MemorySizes& sizes, int slope_states, MemoryEstimate& estimate) {
   const std::int64_t steps = sizes.samples();
+  const std::int64_t fitted = std::max(steps, remembered_episodes(sizes) * sizes.horizon);  // with older ones
   const std::int64_t first_states = sizes.settings.environments;
   const std::int64_t each = (2 * steps + first_states) * kFloat +  // values and targets
-                            steps * 2 * kFloat;                    // targets once more, and which of them count
+                            fitted * 2 * kFloat;                   // targets once more, and which of them count
   estimate.parts.push_back(
       {"critics' targets", kFewerSteps,
-       sizes.signals * each + table_bytes(sizes.spec.observations + 1, steps) + slope_bytes(sizes, slope_states)});
+       sizes.signals * each + table_bytes(sizes.spec.observations + 1, fitted) + slope_bytes(sizes, slope_states)});
+  // A vector doubles as it fills.
+  const std::int64_t old_width = (sizes.spec.observations + 1 + 2 * std::int64_t{sizes.signals}) * kFloat;
+  estimate.parts.push_back({"critics' older samples", "lower critic.memory or horizon",
+                            remembered_episodes(sizes) * sizes.horizon * old_width * 3 / 2});
   estimate.parts.push_back({"critics' minibatches", "lower critic.batch or critic.hidden",
                             sizes.signals * workspace_bytes(sizes, sizes.settings.critic.batch)});
 }
@@ -118,14 +139,13 @@ void add_critics(const MemorySizes& sizes, int slope_states, MemoryEstimate& est
 // ActionMetric and GradientProducts.
 std::int64_t metric_bytes(const MemorySizes& sizes) {
   const std::int64_t parameters = sizes.policy.parameter_count();
-  const std::int64_t blocks = block_count(sizes);
-  const std::int64_t products = (blocks + 3 * std::int64_t{sizes.signals}) * parameters * kDouble;
+  const std::int64_t products = (kGradientGroups + 3 * std::int64_t{sizes.signals}) * parameters * kDouble;
   if (sizes.settings.radius.metric != RadiusMetric::kAction) return products;
   const int actions = sizes.spec.actions;
   const int units = sizes.policy.unit_count();
   const int states = std::max(1, sizes.settings.radius.rows / actions);
   const std::int64_t rows = std::int64_t{states} * actions;
-  const std::int64_t memories = std::max<std::int64_t>(blocks, sizes.signals);
+  const std::int64_t memories = std::max<std::int64_t>(kGradientGroups, sizes.signals);
   return products + (2 * rows * rows + std::int64_t{states} * states) * kDouble +
          row_bytes(std::int64_t{units} * (actions + 1) + sizes.spec.observations, states) +
          (rows + states) * (units + sizes.spec.observations) * kFloat +
@@ -134,11 +154,38 @@ std::int64_t metric_bytes(const MemorySizes& sizes) {
 
 void add_trial(const MemorySizes& sizes, MemoryEstimate& estimate) {
   if (sizes.settings.radius.test != RadiusTest::kPaired) return;
+  constexpr int kMost = 16;
+  MemorySizes trial = sizes;
+  trial.settings.environments = std::min(kMost, sizes.settings.environments);
+  BatchRows rows = sizes.rows();
+  rows.units = sizes.policy.unit_count();
   estimate.parts.push_back(
-      {"episodes of radius.test = \"paired\"", kFewerSteps, batch_bytes(sizes, sizes.rows(), Keep::kOutcome)});
+      {"episodes of radius.test = \"paired\"", "lower horizon", batch_bytes(trial, rows, Keep::kOutcome)});
+}
+
+// PolicyMonitor.
+void add_monitor(const MemorySizes& sizes, MemoryEstimate& estimate) {
+  constexpr int kStarts = 4096;
+  constexpr int kColumns = 512;
+  const Settings& settings = sizes.settings;
+  BatchRows rows = sizes.rows();
+  rows.units = sizes.policy.unit_count();
+  if (settings.batch.deployed > 0.0) {
+    MemorySizes deployed = sizes;
+    deployed.settings.environments =
+        std::max(2, static_cast<int>(std::ceil(settings.batch.deployed * settings.environments)));
+    estimate.parts.push_back({"episodes of the deployed policy", "lower batch.deployed, environments or horizon",
+                              batch_bytes(deployed, rows, Keep::kOutcome)});
+  }
+  if (settings.radius.confidence > 0.0) {
+    estimate.parts.push_back(
+        {"start states", "lower critic.hidden",
+         row_bytes(2 * sizes.spec.observations, kStarts) + kStarts * kFloat + workspace_bytes(sizes, kColumns)});
+  }
 }
 
 void add_episodes(const MemorySizes& sizes, Keep keep, MemoryEstimate& estimate) {
+  add_monitor(sizes, estimate);
   BatchRows rows = sizes.rows();
   rows.units = sizes.policy.unit_count();
   estimate.parts.push_back({"episodes", kFewerSteps, batch_bytes(sizes, rows, keep)});

@@ -6,6 +6,7 @@
 
 #include "cgpo/algorithms/registry.hpp"
 
+#include "plain_settings.hpp"
 #include "push_task.hpp"
 #include "tasks.hpp"
 
@@ -47,6 +48,7 @@ Ending play(const std::string& name, const DualSettings& dual = {},
   settings.finite_horizon = false;
   settings.discount = 0.0;  // A = f − V, exactly
   settings.policy = {.hidden = {8}, .initial_std = 0.3, .learn_std = false};
+  testing::make_plain(settings);
   settings.critic.hidden = {8};
   settings.critic.steps = 8;
   settings.critic.batch = 128;
@@ -125,6 +127,7 @@ TEST(Bandit, TrustRegionsAreKeptAndABrokenLimitIsMended) {
       settings.finite_horizon = false;
       settings.discount = 0.0;
       settings.policy = {.hidden = {8}, .initial_std = 0.3, .learn_std = true};
+      testing::make_plain(settings);
       settings.critic.hidden = {8};
       settings.critic.steps = 32;
       settings.critic.batch = 128;
@@ -164,6 +167,7 @@ TEST_P(Pushing, EndsAtTheLimitThatBinds) {
   const bool first_order = GetParam().ends_with("t-lag") || GetParam().ends_with("c-lag");
   AlgorithmContext context{make_task(Push{}), {}, 1, &pool};
   Settings& settings = context.settings;
+  testing::make_plain(settings);
   settings.iterations = 300;
   settings.environments = 128;
   settings.critic.steps = 16;

@@ -28,6 +28,7 @@ Settings settings_of(const MemoryCase& which, int environments, int horizon) {
   settings.world.minibatches = 2;
   settings.world.first_fit = 1;
   settings.radius.retreat = 0.0;
+  settings.batch.adaptive = false;  // as many as there may ever be
   which.set(settings);
   return settings;
 }
@@ -65,12 +66,18 @@ TEST_P(MemoryOfTraining, GrowsAsTheAlgorithmDoes) {
 }
 
 const MemoryCase kCases[] = {
-    {"cgpo", "function"},
+    {"cgpo", "function", [](Settings& s) { s.gradient.correction = GradientCorrection::kNone; }},
     {"cgpo", "cartpole"},
     {"cgpo", "cartpole", [](Settings& s) { s.critic.sobolev = 1.0; }},
     {"cgpo", "cartpole", [](Settings& s) { s.radius.test = RadiusTest::kPaired; }},
     {"cgpo", "cartpole", [](Settings& s) { s.gradient.source = GradientSource::kZobg; }},
-    {"cgpo", "halfcheetah", [](Settings& s) { s.kernel.block = 8; }},
+    {"cgpo", "cartpole", [](Settings& s) { s.critic.memory = 128; }},
+    {"cgpo", "cartpole", [](Settings& s) { s.batch.deployed = 1.0; }},
+    {"cgpo", "halfcheetah",
+     [](Settings& s) {
+       s.kernel.block = 8;
+       s.gradient.correction = GradientCorrection::kNone;
+     }},
     {"mb-cgpo", "cartpole"},
     {"mb-cgpo", "cartpole", [](Settings& s) { s.world.states = WorldStates::kModel; }},
     {"mb-cgpo", "cartpole", [](Settings& s) { s.world.correction = true; }},
@@ -81,6 +88,24 @@ const MemoryCase kCases[] = {
     {"trpo-lag", "cartpole"},
 };
 INSTANTIATE_TEST_SUITE_P(All, MemoryOfTraining, ::testing::ValuesIn(kCases));
+
+// Corrections that no episode asks for, because none ends, and environments that few episodes leave idle: the estimate
+// is of the most that there may be.
+TEST(MemoryEstimate, IsEnoughForWhatMayNotBeNeeded) {
+  const MemoryCase cases[] = {
+      {"cgpo", "function"},
+      {"cgpo", "halfcheetah", [](Settings& s) { s.kernel.block = 8; }},
+      {"cgpo", "cartpole", [](Settings& s) { s.batch.adaptive = true; }},
+      {"shac-lag", "cartpole", [](Settings& s) { s.batch.adaptive = true; }},
+      {"cpo", "cartpole", [](Settings& s) { s.batch.adaptive = true; }},
+  };
+  for (const MemoryCase& which : cases) {
+    const Settings small = settings_of(which, 64, 40);
+    const Settings large = settings_of(which, 256, 80);
+    EXPECT_GT(estimate_of(which, large) - estimate_of(which, small), peak_of(which, large) - peak_of(which, small))
+        << which.algorithm << " on " << which.task;
+  }
+}
 
 TEST(MemoryEstimate, OfAllSettingsIsANumber) {
   for (const AlgorithmEntry& entry : algorithm_registry()) {

@@ -9,6 +9,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/tasks/registry.hpp"
 
+#include "plain_settings.hpp"
 #include "probe_task.hpp"
 #include "states.hpp"
 
@@ -142,16 +143,17 @@ TEST(ModelBased, OtherGradientsAreRefused) {
 TEST(SlowModelBased, FunctionFloorEndsAtItsLimit) {
   ThreadPool pool(2);
   AlgorithmContext settings{standard_task("function-floor"), {}, 1, &pool};
-  settings.settings.critic = {.targets = CriticTargets::kEpisode, .sobolev = 10.0};
+  testing::make_plain(settings.settings);
+  settings.settings.critic.targets = CriticTargets::kEpisode;
+  settings.settings.critic.sobolev = 10.0;
   settings.settings.critic.batch = 384;
   settings.settings.policy.initial_std = 0.03;
   settings.settings.radius = {.lower = 1e-4,
                               .test = RadiusTest::kPaper,
                               .metric = RadiusMetric::kEuclid,
                               .debias = false,
+                              .confidence = 0.0,
                               .margin = 0.0,
-                              .margin_se = 0.0,
-                              .margin_miss = 0.0,
                               .retreat = 0.0,
                               .sidestep = true};
   settings.settings.world.hidden = {64, 64};

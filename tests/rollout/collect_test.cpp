@@ -225,5 +225,53 @@ TEST(Collect, StandardErrorsAndMoments) {
   EXPECT_EQ(batch.moments().count, 500 * 12);
 }
 
+void expect_same_rows(const RowStore<float>& a, const RowStore<float>& b, std::ptrdiff_t columns) {
+  ASSERT_EQ(a.rows(), b.rows());
+  for (int i = 0; i < a.rows(); ++i)
+    EXPECT_EQ(std::memcmp(a.view().row(i), b.view().row(i), static_cast<std::size_t>(columns) * sizeof(float)), 0) << i;
+}
+
+// Fewer environments than there is memory for, and more again: what a batch made for so many has, bit for bit.
+TEST(Collect, BatchesOfAnySizeWithinTheirMemory) {
+  Rollouts<float> setup(ProbeTask{.end_at = 1.6});
+  constexpr int kMost = 21;
+  ThreadPool pool(2);
+  Batch<float> batch(setup.simulator, kMost, setup.task->spec().horizon, 8);
+  EXPECT_EQ(batch.capacity(), kMost);
+  for (const int count : {21, 5, 8, 3, 16, 17, 21, 1, 20}) {
+    batch.use(count);
+    EXPECT_EQ(batch.capacity(), kMost);
+    EXPECT_EQ(batch.environments, count);
+    collect(setup.simulator, Actor<float>{setup.policy, setup.parameters, setup.normaliser},
+            {.seed = 3, .iteration = 2}, /*deterministic=*/false, pool, batch);
+    const Batch<float> made = setup.run(count, 8, 1);
+    ASSERT_EQ(batch.blocks.size(), made.blocks.size());
+    for (std::size_t b = 0; b < made.blocks.size(); ++b) {
+      const auto& x = batch.blocks[b];
+      const auto& y = made.blocks[b];
+      EXPECT_EQ(x.environments.begin, y.environments.begin);
+      ASSERT_EQ(x.lanes(), y.lanes());
+      EXPECT_EQ(x.simulated, y.simulated);
+      EXPECT_EQ(x.length, y.length);
+      EXPECT_EQ(x.ended, y.ended);
+      EXPECT_EQ(x.diverged, y.diverged);
+      EXPECT_EQ(x.sums, y.sums);
+      EXPECT_EQ(x.paper_sums, y.paper_sums);
+      expect_same_rows(x.states, y.states, y.column(y.simulated + 1));
+      expect_same_rows(x.inputs, y.inputs, y.column(y.simulated + 1));
+      expect_same_rows(x.noise, y.noise, y.column(y.simulated));
+      expect_same_rows(x.actions, y.actions, y.column(y.simulated));
+      expect_same_rows(x.signals, y.signals, y.column(y.simulated));
+      expect_same_rows(x.units, y.units, y.column(y.simulated));
+    }
+    EXPECT_EQ(summarise(batch).mean, summarise(made).mean);
+    if (count > 1) {
+      EXPECT_EQ(summarise(batch).standard_error, summarise(made).standard_error);
+    }
+  }
+  EXPECT_ANY_THROW(batch.use(kMost + 1));
+  EXPECT_ANY_THROW(batch.use(0));
+}
+
 }  // namespace
 }  // namespace cgpo
