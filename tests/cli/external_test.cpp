@@ -189,7 +189,7 @@ TEST_F(External, IsTheSameUnderALiveViewThatIsRead) {
 
 // A batch is 2 blocks of a reset and 20 steps, the warm-up one more: 126 requests are two iterations and the warm-up.
 TEST_F(External, WhateverGoesWrongTheRunIsKept) {
-  ASSERT_EQ(run(training("whole", good())).code, 0);
+  ASSERT_EQ(run(training("whole", good(), {"batch.deployed=0"})).code, 0);
   const std::vector<std::pair<std::string, std::string>> ways = {
       {"dies", "ended with exit code 3"},
       {"hangs", "gave no answer within 8 s (task.timeout)"},
@@ -197,7 +197,7 @@ TEST_F(External, WhateverGoesWrongTheRunIsKept) {
       {"size", "bytes where the answer to a step was expected"}};
   for (const auto& [way, words] : ways) {
     // Long enough for Python to start on a busy machine.
-    const ProgramOutcome outcome = run(training(way, bad(way, 150), {"task.timeout=8"}));
+    const ProgramOutcome outcome = run(training(way, bad(way, 150), {"task.timeout=8", "batch.deployed=0"}));
     EXPECT_EQ(outcome.code, 2);
     EXPECT_THAT(outcome.err, HasSubstr("the simulator `"));
     EXPECT_THAT(outcome.err, HasSubstr(words));
@@ -217,7 +217,8 @@ TEST_F(External, WhateverGoesWrongTheRunIsKept) {
 // iteration the data of the one before is then no longer needed, but the checkpoint that is written is the one that
 // does.
 TEST_F(External, AFailureInATrialTakesNoDataAway) {
-  const std::vector<std::string> more = {"radius.test=\"paired\"", "world.buffer=100", "task.timeout=8"};
+  const std::vector<std::string> more = {"radius.test=\"paired\"", "world.buffer=100", "batch.deployed=0",
+                                         "task.timeout=8"};
   ASSERT_EQ(run(training("whole", good(), more)).code, 0);
   // Batches of 42 requests: the warm-up, episodes and trial of the first iteration, episodes of the second, and the
   // trial that fails.
