@@ -26,7 +26,8 @@ SEEDS_TO_CHOOSE = 100
 
 TASKS = ["cartpole", "reacher", "halfcheetah", "ant"]
 
-# Episodes an iteration. The number of iterations follows: as many steps as the program's own settings take.
+# Episodes an iteration, each and every one. The number of iterations follows: as many steps as the program's own settings take
+# at most.
 ENVIRONMENTS = {"ant": [32, 64, 256]}
 USUAL_ENVIRONMENTS = [32, 64, 128]
 
@@ -64,7 +65,8 @@ def entries_of(program, task, algorithm):
     steps = usual["iterations"] * usual["environments"]
     entries = []
     for environments, factor in itertools.product(ENVIRONMENTS.get(task, USUAL_ENVIRONMENTS), factors):
-        settings = {"environments": environments, "iterations": max(1, round(steps / environments)),
+        settings = {"environments": environments, "batch.adaptive": "false",
+                    "iterations": max(1, round(steps / environments)),
                     key: number(usual[key] * factor)}
         entries.append((algorithm, settings))
     return entries

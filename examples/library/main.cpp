@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   try {
     cgpo::ConfigurationRequest request;
     request.task = "function";
-    request.sets = {cgpo::parse_assignment("iterations=500")};
+    request.sets = {cgpo::parse_assignment("iterations=500"), cgpo::parse_assignment("radius.margin=0.1")};
 
     // Trains until it is told to stop.
     cgpo::Run run = cgpo::open_run(cgpo::resolve_configuration(request), {.folder = argv[1]});

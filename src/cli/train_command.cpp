@@ -65,8 +65,9 @@ void print_header(std::FILE* stream, const Configuration& configuration, const T
   const Settings& settings = configuration.settings;
   say(stream, "{}: {} on {}, seed {}, preset {}, in {}\n", kVersion, configuration.algorithm, configuration.task,
       configuration.seed, configuration.preset, folder.string());
-  say(stream, "{} iterations of {} episodes of {} steps; {}, {} thread{}\n", settings.iterations, settings.environments,
-      settings.horizon, describe_backend(task, settings.kernel.backend), threads, threads == 1 ? "" : "s");
+  say(stream, "{} iterations of {}{} episodes of {} steps; {}, {} thread{}\n", settings.iterations,
+      settings.batch.adaptive ? "at most " : "", settings.environments, settings.horizon,
+      describe_backend(task, settings.kernel.backend), threads, threads == 1 ? "" : "s");
 }
 
 // What a command that opens the run's folder needs if its simulator is a program.

@@ -13,6 +13,7 @@
 #include "cgpo/base/text.hpp"
 #include "cgpo/config/configuration.hpp"
 #include "cgpo/config/defaults.hpp"
+#include "cgpo/config/history.hpp"
 #include "cgpo/config/keys.hpp"
 #include "cgpo/tasks/registry.hpp"
 #include "cgpo/updates/actor_critic.hpp"
@@ -105,6 +106,7 @@ RequestedSettings resolve_identity(const ConfigurationRequest& request, Configur
 
 // Names the keys of the same section, or, if there is no such section, the sections that there are.
 [[noreturn]] void throw_unknown(const std::string& name, const TaskOptions& options) {
+  if (const RetiredKey* retired = find_retired_key(name)) throw UserError("{} {}", name, retired->successor);
   std::vector<std::string> all;
   for (const Key& key : settings_keys()) all.emplace_back(key.name);
   for (const TaskOption& option : options.known()) all.push_back(kTaskPrefix + option.name);
@@ -275,7 +277,7 @@ Configuration resolve(const ConfigurationRequest& request, const Configuration* 
 
 ConfigurationRequest stored_request(const std::filesystem::path& path) {
   ConfigurationRequest request;
-  request.file = parse_document(read_file(path), path.string());
+  request.file = brought_up_to_date(parse_document(read_file(path), path.string()));
   return request;
 }
 

@@ -10,6 +10,7 @@
 #include "cgpo/base/cpu.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/version.hpp"
+#include "cgpo/config/keys.hpp"
 #include "cgpo/run/run_folder.hpp"
 
 namespace cgpo {
@@ -60,10 +61,19 @@ std::string configuration_checksum(const Configuration& configuration) {
   return checksum_text(lasting_configuration(configuration));
 }
 
+// Of the names alone: versions under development have one name, and differ in this.
+std::string keys_checksum() {
+  std::string names;
+  for (const Key& key : settings_keys()) names += fmt::format("{}\n", key.name);
+  return checksum_text(names);
+}
+
 // Another version may have other settings, and so another checksum of the same ones.
 void expect_configuration(const Tensors& tensors, const Configuration& configuration, const fs::path& path) {
   const auto found = tensors.metadata.find("configuration");
+  const auto keys = tensors.metadata.find("keys");
   if (found == tensors.metadata.end() || text_of(tensors, "program", path) != kVersion) return;
+  if (keys == tensors.metadata.end() || keys->second != keys_checksum()) return;
   if (found->second != configuration_checksum(configuration)) {
     throw UserError("'{}' is a checkpoint of a run with other settings than this one's", path.string());
   }
@@ -104,6 +114,7 @@ void describe_checkpoint(Tensors& tensors, const Configuration& configuration, i
   tensors.metadata["algorithm"] = configuration.algorithm;
   tensors.metadata["seed"] = fmt::format("{}", configuration.seed);
   tensors.metadata["configuration"] = configuration_checksum(configuration);
+  tensors.metadata["keys"] = keys_checksum();
   tensors.metadata["iteration"] = fmt::format("{}", iteration);
 }
 

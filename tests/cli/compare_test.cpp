@@ -53,7 +53,7 @@ class Compare : public ProgramTest {
 };
 
 TEST_F(Compare, TableAndCurvesAreThoseOfTheLogs) {
-  const Outcome outcome = run(comparison(10, {"--jobs", "2"}));
+  const ProgramOutcome outcome = run(comparison(10, {"--jobs", "2"}));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(outcome.out, read_file(at("all/table.md")));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("| cgpo | 2 |"), HasSubstr("| cgpo@paper | 2 |"), HasSubstr("height ≤ 1.9"),
@@ -116,7 +116,7 @@ TEST_F(Compare, TableAndCurvesAreThoseOfTheLogs) {
 
   // The same again trains nothing and says the same.
   const auto times = snapshot();
-  const Outcome again = run(comparison(10, {"--jobs", "2"}));
+  const ProgramOutcome again = run(comparison(10, {"--jobs", "2"}));
   EXPECT_EQ(again.code, 0);
   EXPECT_EQ(again.out, outcome.out);
   EXPECT_THAT(again.err, HasSubstr("4 done already, 0 to do"));
@@ -126,7 +126,7 @@ TEST_F(Compare, TableAndCurvesAreThoseOfTheLogs) {
       EXPECT_EQ(times.at(name), content) << name;
     }
   }
-  const Outcome json = run(comparison(10, {"--json"}));
+  const ProgramOutcome json = run(comparison(10, {"--json"}));
   EXPECT_EQ(std::count(json.out.begin(), json.out.end(), '\n'), 1);
   EXPECT_EQ(Json::parse(json.out)["algorithms"][1]["preset"], "paper");
 }
@@ -143,7 +143,7 @@ TEST_F(Compare, WhatIsMissingOrDamagedIsDoneAgainWithTheSameBits) {
   write_file_atomically(at("all/cgpo@paper-1/log.jsonl"), "");
   fs::remove(at("all/cgpo@paper-1/checkpoint.safetensors"));
 
-  const Outcome outcome = run(comparison(6));
+  const ProgramOutcome outcome = run(comparison(6));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("0 done already, 4 to do"), HasSubstr("cgpo-1 cannot be continued: its log"),
                                  HasSubstr("cgpo@paper-0 cannot be continued")));
@@ -161,7 +161,7 @@ TEST_F(Compare, MoreIterationsContinueEveryRun) {
 TEST_F(Compare, EntryMayHaveSettingsOfItsOwn) {
   std::vector<std::string> arguments = comparison(3, {"--json"});
   arguments[3] = "cgpo,cgpo:radius.test=fixed:critic.steps=2";
-  const Outcome outcome = run(arguments);
+  const ProgramOutcome outcome = run(arguments);
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(Json::parse(outcome.out)["algorithms"][1]["name"], arguments[3].substr(5));
   const std::string config = read_file(at("all/cgpo:radius.test=fixed:critic.steps=2-1/config.toml"));
@@ -174,7 +174,7 @@ TEST_F(Compare, EvaluatesEachRunOnceAndAsEvalDoes) {
   const auto arguments = [&](int iterations) {
     return comparison(iterations, {"--first-seed", "1000", "--evaluate", "64", "--json"});
   };
-  const Outcome outcome = run(arguments(3));
+  const ProgramOutcome outcome = run(arguments(3));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const Json table = Json::parse(outcome.out);
   for (const Json& algorithm : table["algorithms"]) {
@@ -215,7 +215,7 @@ TEST_F(Compare, EvaluatesEachRunOnceAndAsEvalDoes) {
   Json file = Json::parse(read_file(kept));
   file["report"]["return"]["mean"] = 123.0;
   write_file_atomically(kept, file.dump());
-  const auto first = [](const Outcome& result) {
+  const auto first = [](const ProgramOutcome& result) {
     return Json::parse(result.out)["algorithms"][0]["runs"][0]["evaluation"]["return"]["mean"].get<double>();
   };
   EXPECT_EQ(first(run(arguments(3))), 123.0);
@@ -235,7 +235,7 @@ TEST_F(Compare, VariesOneKeyAtATime) {
   std::vector<std::string> arguments =
       comparison(2, {"--json", "--vary", "limits=[1.9], [3.5]", "--vary", "critic.steps=2,4"});
   arguments[3] = "cgpo";
-  const Outcome outcome = run(arguments);
+  const ProgramOutcome outcome = run(arguments);
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   // The other two are what all have: limit 1.9 and four steps.
   EXPECT_THAT(outcome.err, HasSubstr("cgpo:critic.steps=4 is left out: it is the same as cgpo:limits=[1.9]"));
@@ -258,12 +258,12 @@ TEST_F(Compare, InterruptedOneGoesOn) {
   wait_for_lines("all/cgpo-0", 3);
   wait_for_lines("all/cgpo@paper-0", 3);
   ::kill(process, SIGINT);
-  const Outcome first = wait(process);
+  const ProgramOutcome first = wait(process);
   EXPECT_EQ(first.code, 128 + SIGINT);
   EXPECT_EQ(first.out, "");
   EXPECT_THAT(first.err, HasSubstr("the same command goes on"));
   const int total = static_cast<int>(std::max(log_of("all/cgpo-0").size(), log_of("all/cgpo@paper-0").size())) + 3;
-  const Outcome second = run(comparison(total));
+  const ProgramOutcome second = run(comparison(total));
   EXPECT_EQ(second.code, 0) << second.err;
   EXPECT_THAT(second.err, Not(HasSubstr("cannot be continued")));
   ASSERT_EQ(run(small_training("whole", total)).code, 0);
@@ -279,7 +279,7 @@ TEST_F(Compare, RunThatIsKilledIsReportedAndTheNextOneStarts) {
   ::kill(child, SIGKILL);
   wait_for_lines("all/cgpo@paper-0", 3);
   ::kill(process, SIGTERM);
-  const Outcome outcome = wait(process);
+  const ProgramOutcome outcome = wait(process);
   EXPECT_EQ(outcome.code, 128 + SIGTERM);
   EXPECT_THAT(outcome.err, HasSubstr("cgpo-0: failed: was ended by signal 9"));
 }
@@ -290,7 +290,7 @@ TEST_F(Compare, WhenItIsKilledItsRunsStopWithACheckpoint) {
   ::kill(process, SIGKILL);
   wait(process);
   // The run ends its iteration, which takes milliseconds; until then its folder is refused.
-  Outcome outcome;
+  ProgramOutcome outcome;
   int total = 0;
   for (int tries = 0; tries < 500; ++tries) {
     total = static_cast<int>(log_of("all/cgpo-0").size()) + 20;
@@ -309,7 +309,7 @@ TEST_F(Compare, FailingRunIsReportedAndTheOthersGoOn) {
   fs::remove_all(at("all/cgpo@paper-0"));
   fs::create_directory(at("all/cgpo-1"));
   write_file_atomically(at("all/cgpo-1/thesis.tex"), "mine");
-  const Outcome outcome = run(comparison(4));
+  const ProgramOutcome outcome = run(comparison(4));
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("cgpo-1: failed: 'all/cgpo-1' holds other files"));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("| cgpo | 1 of 2 |"), HasSubstr("| cgpo@paper | 2 |"),
@@ -322,7 +322,7 @@ TEST_F(Compare, WithoutGnuplotTheNumbersStay) {
   const char* found = ::getenv("PATH");
   const std::string path = found != nullptr ? found : "";
   ASSERT_EQ(::setenv("PATH", "/nowhere", 1), 0);
-  const Outcome outcome = run(comparison(2));
+  const ProgramOutcome outcome = run(comparison(2));
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("gnuplot is not installed"));
@@ -380,7 +380,7 @@ TEST_F(Compare, BadInput) {
   // Whoever writes a run, or the whole folder, is left alone.
   const pid_t train = start({"train", "--out", "all/cgpo-0", "--resume", "--set", "iterations=1000000"});
   wait_for_lines("all/cgpo-0", 5);
-  const Outcome busy = run(comparison(1'000'000));
+  const ProgramOutcome busy = run(comparison(1'000'000));
   EXPECT_EQ(busy.code, 2);
   EXPECT_THAT(busy.err, HasSubstr("another process is writing 'all/cgpo-0'"));
   ::kill(train, SIGTERM);
@@ -388,7 +388,7 @@ TEST_F(Compare, BadInput) {
   const int lines = static_cast<int>(log_of("all/cgpo-0").size());
   const pid_t first = start(comparison(1'000'000));
   wait_for_lines("all/cgpo-0", lines + 2);
-  const Outcome second = run(comparison(1'000'000));
+  const ProgramOutcome second = run(comparison(1'000'000));
   EXPECT_EQ(second.code, 2);
   EXPECT_THAT(second.err, HasSubstr("another process is writing 'all'"));
   ::kill(first, SIGTERM);

@@ -107,7 +107,7 @@ TEST_F(External, OtherAlgorithmsTrainToo) {
   for (const char* const algorithm : {"ppo-lag", "cpo"}) {
     std::vector<std::string> words = training(algorithm, good(), {"iterations=1"});
     words[5] = algorithm;
-    const Outcome outcome = run(words);
+    const ProgramOutcome outcome = run(words);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
   }
   std::vector<std::string> words = training("cgpo", good());
@@ -127,7 +127,7 @@ TEST_F(External, StartsOnceAndDoesNotOutliveUs) {
   };
   ASSERT_EQ(run(training("run", "echo $$ >> started; exec " + good(), {"iterations=1"})).code, 0);
   EXPECT_EQ(started(), 1U);
-  const Outcome resumed =
+  const ProgramOutcome resumed =
       run({"train", "--resume", "--out", "run", "--allow-command", "--set", "iterations=2", "task.timeout=50"});
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(started(), 2U);
@@ -182,14 +182,14 @@ TEST_F(External, IsTheSameUnderALiveViewThatIsRead) {
     if (asked == 5) write_file_atomically(at("go"), "");
   }
   EXPECT_GT(asked, 5);
-  const Outcome outcome = wait(process);
+  const ProgramOutcome outcome = wait(process);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(log_without_seconds("plain"), log_without_seconds("live"));
 }
 
 // A batch is 2 blocks of a reset and 20 steps, the warm-up one more: 126 requests are two iterations and the warm-up.
 TEST_F(External, WhateverGoesWrongTheRunIsKept) {
-  ASSERT_EQ(run(training("whole", good())).code, 0);
+  ASSERT_EQ(run(training("whole", good(), {"batch.deployed=0"})).code, 0);
   const std::vector<std::pair<std::string, std::string>> ways = {
       {"dies", "ended with exit code 3"},
       {"hangs", "gave no answer within 8 s (task.timeout)"},
@@ -197,7 +197,7 @@ TEST_F(External, WhateverGoesWrongTheRunIsKept) {
       {"size", "bytes where the answer to a step was expected"}};
   for (const auto& [way, words] : ways) {
     // Long enough for Python to start on a busy machine.
-    const Outcome outcome = run(training(way, bad(way, 150), {"task.timeout=8"}));
+    const ProgramOutcome outcome = run(training(way, bad(way, 150), {"task.timeout=8", "batch.deployed=0"}));
     EXPECT_EQ(outcome.code, 2);
     EXPECT_THAT(outcome.err, HasSubstr("the simulator `"));
     EXPECT_THAT(outcome.err, HasSubstr(words));
@@ -206,7 +206,7 @@ TEST_F(External, WhateverGoesWrongTheRunIsKept) {
     // Mended, it ends as if nothing had been.
     std::filesystem::copy(at("whole/config.toml"), at(way + "/config.toml"),
                           std::filesystem::copy_options::overwrite_existing);
-    const Outcome resumed = run({"train", "--resume", "--out", way, "--allow-command"});
+    const ProgramOutcome resumed = run({"train", "--resume", "--out", way, "--allow-command"});
     EXPECT_EQ(resumed.code, 0) << resumed.err;
     EXPECT_EQ(log_without_seconds(way), log_without_seconds("whole"));
     EXPECT_EQ(read_file(at(way + "/checkpoint.safetensors")), read_file(at("whole/checkpoint.safetensors")));
@@ -217,34 +217,35 @@ TEST_F(External, WhateverGoesWrongTheRunIsKept) {
 // iteration the data of the one before is then no longer needed, but the checkpoint that is written is the one that
 // does.
 TEST_F(External, AFailureInATrialTakesNoDataAway) {
-  const std::vector<std::string> more = {"radius.test=\"paired\"", "world.buffer=100", "task.timeout=8"};
+  const std::vector<std::string> more = {"radius.test=\"paired\"", "world.buffer=100", "batch.deployed=0",
+                                         "task.timeout=8"};
   ASSERT_EQ(run(training("whole", good(), more)).code, 0);
   // Batches of 42 requests: the warm-up, episodes and trial of the first iteration, episodes of the second, and the
   // trial that fails.
-  const Outcome outcome = run(training("dies", bad("dies", 42 * 4 + 20), more));
+  const ProgramOutcome outcome = run(training("dies", bad("dies", 42 * 4 + 20), more));
   ASSERT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("ended with exit code 3"));
   EXPECT_THAT(outcome.err, HasSubstr("after 1 iteration:"));
   std::filesystem::copy(at("whole/config.toml"), at("dies/config.toml"),
                         std::filesystem::copy_options::overwrite_existing);
-  const Outcome resumed = run({"train", "--resume", "--out", "dies", "--allow-command"});
+  const ProgramOutcome resumed = run({"train", "--resume", "--out", "dies", "--allow-command"});
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(log_without_seconds("dies"), log_without_seconds("whole"));
 }
 
 TEST_F(External, ItMayBeGivenMoreTimeOnResume) {
   ASSERT_EQ(run(training("run", good(), {"iterations=1"})).code, 0);
-  const Outcome refused = run({"train", "--resume", "--out", "run", "--allow-command", "--set", "window=3"});
+  const ProgramOutcome refused = run({"train", "--resume", "--out", "run", "--allow-command", "--set", "window=3"});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("only iterations and task.timeout may change"));
-  const Outcome outcome =
+  const ProgramOutcome outcome =
       run({"train", "--resume", "--out", "run", "--allow-command", "--set", "iterations=2", "task.timeout=123"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(read_file(at("run/config.toml")), HasSubstr("timeout = 123"));
 }
 
 TEST_F(External, WhatItPrintsIsNotTakenForAnAnswer) {
-  const Outcome outcome = run(training("run", bad("banner", 1'000'000), {"iterations=1"}));
+  const ProgramOutcome outcome = run(training("run", bad("banner", 1'000'000), {"iterations=1"}));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("welcome to the physics library"));
 }
@@ -313,7 +314,7 @@ exec(open(")" CGPO_EXAMPLES R"(/gymnasium_task.py").read())
 };
 
 TEST_F(Gymnasium, TrainsOnAnEnvironmentOfTheLibrary) {
-  const Outcome outcome = run(stub_training("run", CGPO_EXAMPLES "/gymnasium_task.py Stub-v0"));
+  const ProgramOutcome outcome = run(stub_training("run", CGPO_EXAMPLES "/gymnasium_task.py Stub-v0"));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(read_file(at("run/config.toml")), HasSubstr("horizon = 7 "));
   const std::string log = read_file(at("run/log.jsonl"));
@@ -322,21 +323,21 @@ TEST_F(Gymnasium, TrainsOnAnEnvironmentOfTheLibrary) {
   EXPECT_EQ(line.at("costs").at(0), 0.75);
   EXPECT_EQ(line.at("episode_length"), 3.0);
   EXPECT_EQ(line.at("diverged"), 0);
-  const Outcome evaluated = run({"eval", "run", "--episodes", "30", "--json", "--allow-command"});
+  const ProgramOutcome evaluated = run({"eval", "run", "--episodes", "30", "--json", "--allow-command"});
   ASSERT_EQ(evaluated.code, 0) << evaluated.err;
   const nlohmann::json result = nlohmann::json::parse(evaluated.out);
   EXPECT_EQ(result.at("episodes"), 30);
 }
 
 TEST_F(Gymnasium, GetsActionsInItsOwnRange) {
-  const Outcome outcome = run(stub_training("run", "watched.py"));
+  const ProgramOutcome outcome = run(stub_training("run", "watched.py"));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
 }
 
 // How many episodes run at once is not seen in the numbers.
 TEST_F(External, AnEvaluationInPiecesIsTheSame) {
   ASSERT_EQ(run(training("run", good(), {"iterations=1"})).code, 0);
-  const Outcome pieces = run({"eval", "run", "--episodes", "30", "--json", "--allow-command"});
+  const ProgramOutcome pieces = run({"eval", "run", "--episodes", "30", "--json", "--allow-command"});
   std::string text = read_file(at("run/config.toml"));
   const std::size_t place = text.find("environments = 8 ");
   ASSERT_NE(place, std::string::npos);
@@ -344,7 +345,7 @@ TEST_F(External, AnEvaluationInPiecesIsTheSame) {
   Tensors checkpoint = read_tensors(at("run/checkpoint.safetensors"));
   checkpoint.metadata.erase("configuration");  // that would tell it from one of these settings
   write_tensors(at("run/checkpoint.safetensors"), checkpoint);
-  const Outcome whole = run({"eval", "run", "--episodes", "30", "--json", "--allow-command"});
+  const ProgramOutcome whole = run({"eval", "run", "--episodes", "30", "--json", "--allow-command"});
   ASSERT_EQ(pieces.code, 0) << pieces.err;
   ASSERT_EQ(whole.code, 0) << whole.err;
   EXPECT_EQ(pieces.out, whole.out);
@@ -363,7 +364,7 @@ TEST_F(External, AnEnvironmentInCppIsATask) {
                                     "critic.steps=8",  "critic.batch=64",
                                     "world.batch=64",  "world.minibatches=16"};
   };
-  const Outcome outcome = run(training("one", "1"), "tank");
+  const ProgramOutcome outcome = run(training("one", "1"), "tank");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   ASSERT_EQ(run(training("three", "3"), "tank").code, 0);
   expect_same_run("one", "three");

@@ -52,11 +52,11 @@ TEST_F(Limits, MoreThanThereIsMemory) {
 
 TEST_F(Limits, ADryRunSaysWhatARunTakesAndWritesNothing) {
   const auto before = snapshot();
-  const Outcome words = run(small_training("run", 7, {"--dry-run"}));
+  const ProgramOutcome words = run(small_training("run", 7, {"--dry-run"}));
   EXPECT_EQ(words.code, 0) << words.err;
   for (const char* const word : {"memory  about", "MiB", "episodes", "time    about", "7 iterations", "nothing was"})
     EXPECT_THAT(words.out, HasSubstr(word));
-  const Outcome numbers = run(small_training("run", 7, {"--dry-run", "--json"}));
+  const ProgramOutcome numbers = run(small_training("run", 7, {"--dry-run", "--json"}));
   const auto json = nlohmann::json::parse(numbers.out);
   EXPECT_GT(json.at("memory").get<double>(), 1e6);
   EXPECT_GT(json.at("seconds_per_iteration").get<double>(), 0.0);
@@ -87,7 +87,7 @@ TEST_F(Limits, AnyBoundEndsWellOrInASentence) {
   for (std::size_t mebibytes = 16; !done && mebibytes < 2048; mebibytes += 8) {
     limit_memory(mebibytes << 20);
     if (run({"--version"}).code != 0) continue;  // the system does not even load it
-    const Outcome outcome = run(small_training("run", 1, {"--force", "--threads", "2"}));
+    const ProgramOutcome outcome = run(small_training("run", 1, {"--force", "--threads", "2"}));
     done = outcome.code == 0;
     if (done) continue;
     ++refused;

@@ -41,7 +41,7 @@ class ModelCommand : public ProgramTest {
     write_file_atomically(at("robot.xml"), xml);
     std::vector<std::string> arguments = {"model", "robot.xml", "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const Outcome outcome = run(arguments);
+    const ProgramOutcome outcome = run(arguments);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");
     EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1) << outcome.out;
@@ -50,7 +50,7 @@ class ModelCommand : public ProgramTest {
 
   void expect_refused(const std::vector<std::string>& arguments, const std::vector<std::string>& words) {
     const auto before = snapshot();
-    const Outcome outcome = run(arguments);
+    const ProgramOutcome outcome = run(arguments);
     const std::string line = ::testing::PrintToString(arguments);
     EXPECT_EQ(outcome.code, 2) << line << outcome.out << outcome.err;
     EXPECT_EQ(outcome.out, "") << line;
@@ -91,7 +91,7 @@ TEST_F(ModelCommand, AGoodRobotIsMujocos) {
 
 TEST_F(ModelCommand, TellsWhatWasRead) {
   write_file_atomically(at("robot.xml"), kHopper);
-  const Outcome outcome = run({"model", "robot.xml", "--states", "50"});
+  const ProgramOutcome outcome = run({"model", "robot.xml", "--states", "50"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("5 positions, 5 velocities, 2 controls, 3 bodies, 6 contact points"),
                                  HasSubstr("gravity 0 0 -9.81"), HasSubstr("fluid of density 1.2"),
@@ -114,7 +114,7 @@ TEST_F(ModelCommand, NamesWhatIsNotSupportedAndComparesTheRest) {
   for (const char* field : {"mass_matrix", "bias", "passive", "acceleration"}) {
     EXPECT_LE(model.at("max_error_supported").at(field), 1e-10) << field;
   }
-  const Outcome outcome = run({"model", "robot.xml"});
+  const ProgramOutcome outcome = run({"model", "robot.xml"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("not supported"), HasSubstr("rope"), HasSubstr("shell"),
                                  HasSubstr("is not MuJoCo's, which has the elements above"),
@@ -136,7 +136,7 @@ TEST_F(ModelCommand, RefusesWhatIsNoRobot) {
                       {"no <actuator>"});
   expect_refused_text("<mujoco><include file='parts/none.xml'/></mujoco>", {"parts/none.xml"});
   ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
-  const Outcome pipe = run({"model", "pipe"});  // must not wait for what nobody writes
+  const ProgramOutcome pipe = run({"model", "pipe"});  // must not wait for what nobody writes
   EXPECT_EQ(pipe.code, 2);
   EXPECT_THAT(pipe.err, HasSubstr("'pipe' is not a file"));
 }

@@ -53,13 +53,13 @@ pid_t ProgramTest::start(const std::vector<std::string>& arguments, const std::s
   return process;
 }
 
-Outcome ProgramTest::wait(pid_t process) const {
+ProgramOutcome ProgramTest::wait(pid_t process) const {
   int status = 0;
   ::waitpid(process, &status, 0);
   return {WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status), read_file(at(".out")), read_file(at(".err"))};
 }
 
-Outcome ProgramTest::run(const std::vector<std::string>& arguments, const std::string& name) const {
+ProgramOutcome ProgramTest::run(const std::vector<std::string>& arguments, const std::string& name) const {
   return wait(start(arguments, name));
 }
 
@@ -99,7 +99,7 @@ std::map<std::string, std::string> ProgramTest::snapshot() const {
 void ProgramTest::expect_refused(const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& words) const {
   const auto before = snapshot();
-  const Outcome outcome = run(arguments);
+  const ProgramOutcome outcome = run(arguments);
   const std::string line = ::testing::PrintToString(arguments);
   EXPECT_EQ(outcome.code, 2) << line << outcome.out;
   EXPECT_EQ(outcome.out, "") << line;

@@ -11,7 +11,7 @@
 
 namespace cgpo {
 
-struct Outcome {
+struct ProgramOutcome {
   int code = 0;  // exit code; −n if signal n ended it
   std::string out;
   std::string err;
@@ -23,9 +23,9 @@ class ProgramTest : public ::testing::Test {
   ~ProgramTest() override;
 
   // Runs `cgpo arguments…` to its end, or only starts it. Another name is that of a link to the program in this folder.
-  Outcome run(const std::vector<std::string>& arguments, const std::string& name = "") const;
+  ProgramOutcome run(const std::vector<std::string>& arguments, const std::string& name = "") const;
   pid_t start(const std::vector<std::string>& arguments, const std::string& name = "") const;
-  Outcome wait(pid_t process) const;
+  ProgramOutcome wait(pid_t process) const;
 
   // A training that takes milliseconds an iteration.
   std::vector<std::string> small_training(const std::string& out, int iterations,

@@ -17,10 +17,10 @@ class Pages : public ProgramTest {};
 
 TEST_F(Pages, ReportIsOneFileAndSaysWhere) {
   ASSERT_EQ(run(small_training("run", 4)).code, 0);
-  const Outcome plain = run({"report", "run", "--episodes", "16"});
+  const ProgramOutcome plain = run({"report", "run", "--episodes", "16"});
   EXPECT_EQ(plain.code, 0) << plain.err;
   EXPECT_THAT(plain.out, HasSubstr("report  run/report.html"));
-  const Outcome outcome = run({"report", "run", "--episodes", "16", "--out", "page.html", "--json"});
+  const ProgramOutcome outcome = run({"report", "run", "--episodes", "16", "--out", "page.html", "--json"});
   const Json told = Json::parse(outcome.out);
   EXPECT_EQ(told.at("out"), "page.html");
   EXPECT_EQ(told.at("task"), "function");
@@ -84,14 +84,14 @@ TEST_F(Pages, ReplayOfABrokenPolicyIsRefused) {
 TEST_F(Pages, ReportOfABrokenPolicyHasItsCurves) {
   ASSERT_EQ(run(small_training("run", 2)).code, 0);
   write_file_atomically(at("run/checkpoint.safetensors"), "x");
-  const Outcome outcome = run({"report", "run", "--json"});
+  const ProgramOutcome outcome = run({"report", "run", "--json"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(Json::parse(outcome.out).at("runs").at(0).at("evaluation").contains("problem"));
 }
 
 TEST_F(Pages, TrainingIsTheSameUnderALiveView) {
   ASSERT_EQ(run(small_training("plain", 5)).code, 0);
-  const Outcome live = run(small_training("live", 5, {"--live", "--port", "0"}));
+  const ProgramOutcome live = run(small_training("live", 5, {"--live", "--port", "0"}));
   EXPECT_EQ(live.code, 0) << live.err;
   EXPECT_THAT(live.out, HasSubstr("live: http://127.0.0.1:"));
   expect_same_run("plain", "live");

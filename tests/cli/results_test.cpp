@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 class Results : public ProgramTest {
  protected:
   // Standard output is one line, and that is a JSON object.
-  Json json_of(const Outcome& outcome) {
+  Json json_of(const ProgramOutcome& outcome) {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1) << outcome.out;
     return Json::parse(outcome.out);
@@ -30,13 +30,13 @@ class Results : public ProgramTest {
 };
 
 TEST_F(Results, AloneTheProgramTellsWhatItCan) {
-  const Outcome outcome = run({});
+  const ProgramOutcome outcome = run({});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("train"), HasSubstr("eval"), HasSubstr("check"), HasSubstr("tasks")));
 }
 
 TEST_F(Results, Version) {
-  const Outcome outcome = run({"--version"});
+  const ProgramOutcome outcome = run({"--version"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, ::testing::MatchesRegex("cgpo [0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
@@ -156,7 +156,7 @@ TEST_F(Results, Explain) {
       json_of(run({"eval", "run", "--episodes", "64", "--explain", "--threads", "3", "--json"})).at("explanation"),
       explanation);
 
-  const Outcome text = run({"eval", "run", "--episodes", "64", "--explain"});
+  const ProgramOutcome text = run({"eval", "run", "--episodes", "64", "--explain"});
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(HasSubstr("verdict"), HasSubstr("signal to noise"), HasSubstr("5, the run's"),
                               HasSubstr("updates, last 6 of 6"), HasSubstr("share that came")));
@@ -203,8 +203,8 @@ TEST_F(Results, ExplainsOldRuns) {
 TEST_F(Results, RunsHaveADefaultPlaceAndCanStartFromOneAnother) {
   ASSERT_EQ(run({"train", "function", "--set", "iterations=1", "environments=8", "critic.steps=1"}).code, 0);
   ASSERT_TRUE(std::filesystem::exists(at("runs/function-cgpo-s0/checkpoint.safetensors")));
-  const Outcome second = run({"train", "function", "--seed", "1", "--init", "runs/function-cgpo-s0", "--set",
-                              "iterations=1", "environments=8", "critic.steps=1"});
+  const ProgramOutcome second = run({"train", "function", "--seed", "1", "--init", "runs/function-cgpo-s0", "--set",
+                                     "iterations=1", "environments=8", "critic.steps=1"});
   EXPECT_EQ(second.code, 0) << second.err;
   EXPECT_THAT(read_file(at("runs/function-cgpo-s1/config.toml")), HasSubstr("init = \"runs/function-cgpo-s0\""));
 }

@@ -16,16 +16,16 @@ class Interrupted : public ProgramTest {
  protected:
   // Ends a long run by a signal after a few iterations, continues it for five more and compares it with one that did as
   // many in one go. Returns how the first part ended.
-  Outcome interrupt_and_compare(int signal) {
+  ProgramOutcome interrupt_and_compare(int signal) {
     const pid_t process = start(small_training("cut", 100'000));
     wait_for_lines("cut", 4);
     ::kill(process, signal);
-    Outcome first = wait(process);
+    ProgramOutcome first = wait(process);
     // Whatever the moment, the checkpoint can be used, and it tells how far the run got.
     EXPECT_EQ(run({"eval", "cut", "--episodes", "8"}).code, 0);
     const std::string log = read_file(at("cut/log.jsonl"));
     const int total = static_cast<int>(std::count(log.begin(), log.end(), '\n')) + 5;
-    const Outcome second = run(small_training("cut", total, {"--resume"}));
+    const ProgramOutcome second = run(small_training("cut", total, {"--resume"}));
     EXPECT_EQ(second.code, 0) << second.err;
     EXPECT_EQ(run(small_training("whole", total)).code, 0);
     expect_same_run("cut", "whole");
@@ -34,7 +34,7 @@ class Interrupted : public ProgramTest {
 };
 
 TEST_F(Interrupted, BySigterm) {
-  const Outcome first = interrupt_and_compare(SIGTERM);
+  const ProgramOutcome first = interrupt_and_compare(SIGTERM);
   EXPECT_EQ(first.code, 128 + SIGTERM);
   EXPECT_THAT(first.out, HasSubstr("to go on: cgpo train function --resume --out cut"));
 }
@@ -61,14 +61,14 @@ TEST_F(Interrupted, DamagedLogDoesNotEndARun) {
   const std::string number = "\"iteration\":1,";
   log.replace(log.find(number), number.size(), "\"iteration\":\"1\",");
   write_file_atomically(at("run/log.jsonl"), log);
-  const Outcome outcome = run(small_training("run", 5, {"--resume", "--json"}));
+  const ProgramOutcome outcome = run(small_training("run", 5, {"--resume", "--json"}));
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("note: 'run/log.jsonl' has whole lines of 2 of the 3 iterations"));
   EXPECT_THAT(outcome.out, HasSubstr("\"notes\":[\"'run/log.jsonl' has"));
   EXPECT_EQ(read_file(at("run/log.jsonl.damaged-1")), log);
   ASSERT_EQ(run(small_training("whole", 5)).code, 0);
   EXPECT_EQ(read_file(at("run/checkpoint.safetensors")), read_file(at("whole/checkpoint.safetensors")));
-  const Outcome report = run({"report", "run", "--episodes", "8", "--json"});
+  const ProgramOutcome report = run({"report", "run", "--episodes", "8", "--json"});
   EXPECT_THAT(report.out, HasSubstr("The log has no line of 1 of the 5 iterations"));
 }
 
@@ -77,7 +77,7 @@ TEST_F(Interrupted, ByKill) { EXPECT_EQ(interrupt_and_compare(SIGKILL).code, -SI
 TEST_F(Interrupted, TwoProcessesCannotWriteOneRun) {
   const pid_t process = start(small_training("run", 100'000));
   wait_for_lines("run", 1);
-  const Outcome second = run({"train", "--resume", "--out", "run"});
+  const ProgramOutcome second = run({"train", "--resume", "--out", "run"});
   EXPECT_EQ(second.code, 2);
   EXPECT_THAT(second.err, HasSubstr("another process is writing 'run'"));
   ::kill(process, SIGTERM);
@@ -87,7 +87,7 @@ TEST_F(Interrupted, TwoProcessesCannotWriteOneRun) {
 TEST_F(Interrupted, FinishedRunChangesNothing) {
   ASSERT_EQ(run(small_training("run", 3)).code, 0);
   const auto before = snapshot();
-  const Outcome again = run({"train", "function", "--out", "run", "--resume"});
+  const ProgramOutcome again = run({"train", "function", "--out", "run", "--resume"});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(snapshot(), before);
 }

@@ -36,7 +36,7 @@ class SameBits : public ProgramTest {
       std::vector<std::string> words = training;
       words.insert(words.end(), {machine.name, "--set", "kernel.backend=" + machine.backend});
       ::setenv("CGPO_ISA", machine.isa.c_str(), 1);
-      const Outcome outcome = run(words);
+      const ProgramOutcome outcome = run(words);
       EXPECT_EQ(outcome.code, 0) << outcome.err;
     };
     train({"reference", isa_name(best_isa()), "best"});
@@ -76,15 +76,15 @@ TEST_F(SameBits, OfScores) {
 // glibc has other functions for CPUs without AVX2 and FMA, whose last bits differ; it can be told to take them.
 TEST_F(SameBits, GoingOnUnderOtherLastBitsIsSaid) {
   ::setenv("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4", 1);
-  const Outcome first = run(small_training("run", 2));
+  const ProgramOutcome first = run(small_training("run", 2));
   ::unsetenv("GLIBC_TUNABLES");
   ASSERT_EQ(first.code, 0) << first.err;
   const Tensors checkpoint = read_tensors(at("run/checkpoint.safetensors"));
   if (checkpoint.metadata.at("arithmetic") == arithmetic_fingerprint()) GTEST_SKIP() << "a C library with one code";
-  const Outcome second = run(small_training("run", 4, {"--resume"}));
+  const ProgramOutcome second = run(small_training("run", 4, {"--resume"}));
   EXPECT_EQ(second.code, 0) << second.err;
   EXPECT_THAT(second.err, ::testing::HasSubstr("not bit for bit"));
-  const Outcome third = run(small_training("run", 5, {"--resume"}));
+  const ProgramOutcome third = run(small_training("run", 5, {"--resume"}));
   EXPECT_THAT(third.err, ::testing::Not(::testing::HasSubstr("not bit for bit")));
 }
 

@@ -103,7 +103,7 @@ class TrustedSimulator : public Trust {
 };
 
 TEST_F(TrustedSimulator, RunsWhenAllowedOrGivenAgain) {
-  const Outcome trained = run(join({"train", "external", "--algo", "ppo-lag", "--out", "run"}, sets(1)));
+  const ProgramOutcome trained = run(join({"train", "external", "--algo", "ppo-lag", "--out", "run"}, sets(1)));
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_THAT(trained.out, HasSubstr("eval run --allow-command"));
   EXPECT_THAT(read_file(at("run/config.toml")), HasSubstr("--config FILE --allow-command` repeats it"));
@@ -115,7 +115,7 @@ TEST_F(TrustedSimulator, RunsWhenAllowedOrGivenAgain) {
   for (const std::vector<std::string>& words : opening) {
     for (const std::vector<std::string>& consent :
          std::vector<std::vector<std::string>>{{"--allow-command"}, {"--set", command()}}) {
-      const Outcome outcome = run(join(words, consent));
+      const ProgramOutcome outcome = run(join(words, consent));
       EXPECT_EQ(outcome.code, 0) << outcome.err;
       EXPECT_EQ(starts(), ++before) << words[0] << consent[0];  // once each
     }
@@ -125,7 +125,7 @@ TEST_F(TrustedSimulator, RunsWhenAllowedOrGivenAgain) {
   // Another one takes its place, but not in a run that goes on.
   EXPECT_EQ(run({"eval", "run", "--episodes", "4", "--set", command("other")}).code, 0);
   EXPECT_EQ(starts("other"), 1U);
-  const Outcome resumed = run({"train", "--resume", "--out", "run", "--set", command("other")});
+  const ProgramOutcome resumed = run({"train", "--resume", "--out", "run", "--set", command("other")});
   EXPECT_EQ(resumed.code, 2);
   EXPECT_THAT(resumed.err, AllOf(HasSubstr("a run that is resumed keeps its settings"), HasSubstr("task.command is")));
   EXPECT_EQ(starts(), before);
@@ -138,16 +138,16 @@ TEST_F(TrustedSimulator, ACommandGivenToCompareReachesItsRuns) {
     return join({"compare", "external", "--algos", "ppo-lag", "--seeds", "1", "--out", "all", "--evaluate", "4"},
                 sets(iterations));
   };
-  const Outcome first = run(comparison(1));
+  const ProgramOutcome first = run(comparison(1));
   ASSERT_EQ(first.code, 0) << first.out << first.err;
-  const Outcome second = run(comparison(2));  // continues the run
+  const ProgramOutcome second = run(comparison(2));  // continues the run
   ASSERT_EQ(second.code, 0) << second.out << second.err;
   EXPECT_EQ(Json::parse(read_file(at("all/table.json"))).at("algorithms").at(0).at("runs").at(0).at("iterations"), 2);
   const std::string text = read_file(at("all/ppo-lag-0/config.toml"));
   const std::size_t place = text.find("echo >> started");
   ASSERT_NE(place, std::string::npos);
   write_file_atomically(at("all/ppo-lag-0/config.toml"), std::string(text).replace(place, 15, "echo >> planted"));
-  const Outcome planted = run(comparison(3));
+  const ProgramOutcome planted = run(comparison(3));
   EXPECT_EQ(planted.code, 2);
   EXPECT_THAT(planted.err, HasSubstr("was made with other settings: task.command is"));
   EXPECT_FALSE(fs::exists(at("planted")));
@@ -162,15 +162,15 @@ TEST_F(Trust, NamesReachTheScreenAsText) {
                                                      "<geom type='plane' size='1 1 1'/></worldbody>"
                                                      "<actuator><motor joint='j'/></actuator></mujoco>",
                                                      kName));
-  const Outcome model = run({"model", "robot.xml", "--states", "2"});
+  const ProgramOutcome model = run({"model", "robot.xml", "--states", "2"});
   EXPECT_THAT(model.out, AllOf(HasSubstr(R"(red\x1b[31m\u009b8m)"), Not(HasSubstr("\x1b")), Not(HasSubstr("\x9b"))));
-  const Outcome json = run({"model", "robot.xml", "--states", "2", "--json"});
+  const ProgramOutcome json = run({"model", "robot.xml", "--states", "2", "--json"});
   EXPECT_THAT(json.out, AllOf(HasSubstr(R"(red\u001b[31m\u009b8m)"), Not(HasSubstr("\x1b")), Not(HasSubstr("\x9b"))));
 
-  const Outcome refused = run({"eval", kName});
+  const ProgramOutcome refused = run({"eval", kName});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr(R"('red\x1b[31m\u009b8m')"), Not(HasSubstr("\x1b"))));
-  const Outcome trained = run(small_training(std::string("a\n") + kName, 1));
+  const ProgramOutcome trained = run(small_training(std::string("a\n") + kName, 1));
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_THAT(trained.out, AllOf(HasSubstr(R"(folder  a\nred\x1b[31m\u009b8m)"), Not(HasSubstr("\x1b"))));
 }
@@ -178,15 +178,15 @@ TEST_F(Trust, NamesReachTheScreenAsText) {
 TEST_F(Trust, NamesNeedNotBeUtf8) {
   const std::string name = "run\xff\xfe";
   std::vector<std::string> words = small_training(name, 1, {"--json"});
-  const Outcome trained = run(words);
+  const ProgramOutcome trained = run(words);
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_EQ(Json::parse(trained.out).at("out"), "run\ufffd\ufffd");
-  const Outcome evaluated = run({"eval", name, "--episodes", "4", "--json"});
+  const ProgramOutcome evaluated = run({"eval", name, "--episodes", "4", "--json"});
   ASSERT_EQ(evaluated.code, 0) << evaluated.err;
   EXPECT_EQ(Json::parse(evaluated.out).at("checkpoint"), "run\ufffd\ufffd/checkpoint.safetensors");
   words = {"compare", "function", "--algos", "cgpo", "--seeds", "1", "--json", "--out", name + "s"};
   words.insert(words.end(), {"--set", "iterations=1", "environments=8", "horizon=10", "critic.steps=1"});
-  const Outcome compared = run(words);
+  const ProgramOutcome compared = run(words);
   ASSERT_EQ(compared.code, 0) << compared.err;
   EXPECT_EQ(Json::parse(compared.out).at("algorithms").at(0).at("runs").at(0).at("out"), "run\ufffd\ufffds/cgpo-0");
 }

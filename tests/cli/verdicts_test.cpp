@@ -22,14 +22,14 @@ const std::vector<std::string> kDiverging = {"--set", "task.dt=1", "--set", "ite
 
 class Verdicts : public ProgramTest {
  protected:
-  Outcome with_diverging(std::vector<std::string> words) const {
+  ProgramOutcome with_diverging(std::vector<std::string> words) const {
     words.insert(words.end(), kDiverging.begin(), kDiverging.end());
     return run(words);
   }
 };
 
 TEST_F(Verdicts, TrainingThatDivergesIsNoSuccess) {
-  const Outcome trained = with_diverging({"train", "halfcheetah", "--out", "run"});
+  const ProgramOutcome trained = with_diverging({"train", "halfcheetah", "--out", "run"});
   EXPECT_EQ(trained.code, 0) << trained.err;
   EXPECT_THAT(trained.out,
               AllOf(HasSubstr("not feasible: 8 of 8 episodes diverged"), HasSubstr("eval run --explain"),
@@ -50,7 +50,7 @@ TEST_F(Verdicts, TrainingThatDivergesIsNoSuccess) {
   EXPECT_EQ(summary.at("feasible"), false);
   EXPECT_TRUE(summary.at("return").is_null());
 
-  const Outcome evaluated = run({"eval", "run", "--episodes", "16", "--explain"});
+  const ProgramOutcome evaluated = run({"eval", "run", "--episodes", "16", "--explain"});
   EXPECT_THAT(evaluated.out, AllOf(HasSubstr("not feasible: 16 of 16 episodes diverged"), HasSubstr("smaller physics"),
                                    Not(HasSubstr("nan")), Not(HasSubstr("confidence"))));
   const Json report = Json::parse(run({"eval", "run", "--episodes", "16", "--json"}).out);
@@ -65,13 +65,13 @@ TEST_F(Verdicts, TrainingThatDivergesIsNoSuccess) {
 
 TEST_F(Verdicts, ComparisonsAlsoOfOlderLogs) {
   const std::vector<std::string> words = {"compare", "halfcheetah", "--algos", "cgpo", "--seeds", "1", "--out", "all"};
-  const auto expect_diverged = [](const Outcome& outcome) {
+  const auto expect_diverged = [](const ProgramOutcome& outcome) {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, AllOf(HasSubstr("| cgpo | 1 | diverged | diverged | 0 of 1 | did not converge | did not "
                                              "converge | 100.0 % | 100.0 % |"),
                                    HasSubstr("in 2 of 2 iterations, in the last one 8 of 8 episodes diverged")));
   };
-  const Outcome first = with_diverging(words);
+  const ProgramOutcome first = with_diverging(words);
   expect_diverged(first);
   EXPECT_THAT(first.err, AllOf(HasSubstr("cost unknown ? 400"), HasSubstr("8 of 8 episodes diverged"),
                                HasSubstr("so there are no curves")));
@@ -89,7 +89,7 @@ TEST_F(Verdicts, ComparisonsAlsoOfOlderLogs) {
 }
 
 TEST_F(Verdicts, OneEnvironmentHasNoStandardErrorAndSaysSo) {
-  const Outcome trained = run(small_training("run", 3, {"--set", "environments=1"}));
+  const ProgramOutcome trained = run(small_training("run", 3, {"--set", "environments=1"}));
   EXPECT_EQ(trained.code, 0) << trained.err;
   EXPECT_THAT(trained.err, HasSubstr("one environment has no standard error"));
   EXPECT_THAT(trained.out, AllOf(HasSubstr("in one episode"), Not(HasSubstr("±")), Not(HasSubstr("holds"))));

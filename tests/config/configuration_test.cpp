@@ -83,16 +83,25 @@ TEST(Configuration, RoundTripsThroughItsFile) {
                                               "horizon=40",
                                               "window=7",
                                               "limits=[7.1]",
+                                              "batch.adaptive=false",
+                                              "batch.smallest=3",
+                                              "batch.signal=0.25",
+                                              "batch.precision=0.5",
+                                              "batch.deployed=0.75",
                                               "policy.hidden=[3, 2]",
                                               "policy.initial_std=0.1234567890123456",
                                               "policy.learn_std=true",
                                               "policy.last_layer_scale=0.5",
+                                              "policy.settle=0.75",
+                                              "policy.least_std=0.0625",
                                               "critic.hidden=[9]",
                                               "critic.learning_rate=3e-4",
                                               "critic.steps=11",
                                               "critic.batch=13",
                                               "critic.lambda=0.3333333333333333",
-                                              "critic.targets=episode",
+                                              "critic.targets=window",
+                                              "critic.passes=3",
+                                              "critic.memory=7",
                                               "critic.fit_first=false",
                                               "radius.initial=0.1",
                                               "radius.lower=1e-7",
@@ -105,12 +114,10 @@ TEST(Configuration, RoundTripsThroughItsFile) {
                                               "radius.metric=euclid",
                                               "radius.damping=0.7",
                                               "radius.rows=77",
-                                              "radius.debias=false",
+                                              "radius.debias=true",
                                               "radius.margin=0.01",
-                                              "radius.margin_se=2",
                                               "radius.retreat=4",
-                                              "radius.margin_miss=0.5",
-                                              "radius.chance_se=3.0",
+                                              "radius.confidence=0.5",
                                               "radius.certainty=3",
                                               "radius.sidestep=true",
                                               "radius.cutoff=0.5",
@@ -204,6 +211,51 @@ TEST_F(Continued, KeepsWhatWasStored) {
 
 TEST_F(Continued, MayChangeTheIterations) {
   EXPECT_EQ(continue_configuration(stored_, request_for({"iterations=50"})).settings.iterations, 50);
+}
+
+// A file of an older version has keys that are gone, and lacks those that came later: the run goes on as it began.
+TEST_F(Continued, OfAnOlderVersionKeepsWhatItDid) {
+  ConfigurationRequest request = request_for({});
+  request.task = "cartpole";
+  const Configuration now = resolve_configuration(request);
+  std::string old = "radius.margin_se = 1.0\nradius.margin_miss = 1.0\nradius.chance_se = 0.0\n";
+  for (const ConfigurationLine& line : configuration_lines(now)) {
+    const bool later = line.key.starts_with("batch.") || line.key == "policy.settle" ||
+                       line.key == "policy.least_std" || line.key == "critic.passes" || line.key == "critic.memory" ||
+                       line.key == "radius.confidence" || line.key == "gradient.correction";
+    if (!later) old += line.key + " = " + line.value + "\n";
+  }
+  write_file_atomically(stored_, old);
+  ConfigurationRequest more;
+  more.sets = {parse_assignment("iterations=500")};
+  const Configuration going_on = continue_configuration(stored_, more);
+  EXPECT_EQ(going_on.settings.iterations, 500);
+  for (const Settings& settings : {read_configuration(stored_).settings, going_on.settings}) {
+    EXPECT_FALSE(settings.batch.adaptive);
+    EXPECT_EQ(settings.batch.deployed, 0.0);
+    EXPECT_EQ(settings.policy.settle, 1.0);
+    EXPECT_EQ(settings.critic.passes, 1e6);
+    EXPECT_EQ(settings.critic.memory, 0);
+    EXPECT_EQ(settings.radius.confidence, 0.0);
+    EXPECT_EQ(settings.gradient.correction, GradientCorrection::kNone);
+    EXPECT_EQ(settings.environments, now.settings.environments);
+  }
+  EXPECT_TRUE(now.settings.batch.adaptive);  // a run that begins today
+}
+
+TEST(Configuration, RetiredKeysAreRefusedByNameUnlessARunHasThem) {
+  const std::string said = " was replaced by radius.confidence, the probability with which an update keeps the limits";
+  for (const std::string key : {"radius.margin_se", "radius.margin_miss", "radius.chance_se"}) {
+    for (const bool in_file : {false, true}) {
+      try {
+        resolve(in_file ? std::vector<std::string>{} : std::vector<std::string>{key + "=1"},
+                in_file ? key + " = 1\n" : "");
+        ADD_FAILURE() << key;
+      } catch (const UserError& error) {
+        EXPECT_EQ(error.what(), (in_file ? "f.toml, line 1: " : "--set: ") + key + said);
+      }
+    }
+  }
 }
 
 // A simulator outside takes seconds to start, so a run that goes on makes its task once.

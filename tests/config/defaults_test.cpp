@@ -51,7 +51,7 @@ TEST(Defaults, AreThoseThatWerePublished) {
   };
   EXPECT_EQ(iterations("cartpole", "best"), 100);
   EXPECT_EQ(iterations("cartpole", "paper"), 100);
-  EXPECT_EQ(iterations("ant", "best"), 200);
+  EXPECT_EQ(iterations("ant", "best"), 150);
   EXPECT_EQ(iterations("ant", "paper"), 300);
   EXPECT_EQ(iterations("swimmer", "best"), 150);
   EXPECT_EQ(resolve("ant", "paper", "cgpo").settings.environments, 256);
@@ -93,8 +93,7 @@ TEST(Defaults, ListWhatIsOfATaskOrAnAlgorithmAlone) {
   EXPECT_TRUE(defaults_of_algorithm("cgpo").empty());
   TaskSpec spec;
   spec.name = "halfcheetah";
-  EXPECT_EQ(keys(defaults_of_task(spec)),
-            (std::vector<std::string>{"iterations", "critic.targets", "dual.learning_rate", "bptt.window"}));
+  EXPECT_EQ(keys(defaults_of_task(spec)), (std::vector<std::string>{"dual.learning_rate", "bptt.window"}));
   spec.name = "of one's own";
   spec.defaults = {{"window", "3"}};
   EXPECT_EQ(keys(defaults_of_task(spec)), (std::vector<std::string>{"window"}));

@@ -46,6 +46,11 @@ const KeyValues kPaperSays = {{"window", "10"},
                               {"critic.targets", "window"},
                               {"critic.fit_first", "false"},
                               {"critic.sobolev", "0.0"},
+                              {"critic.memory", "0"},
+                              {"critic.passes", "1e6"},  // one epoch is critic.steps
+                              {"batch.adaptive", "false"},
+                              {"batch.deployed", "0.0"},
+                              {"policy.settle", "1.0"},
                               {"radius.lower", "1e-4"},
                               {"radius.shrink", "0.8"},
                               {"radius.grow", "1.25"},
@@ -53,14 +58,13 @@ const KeyValues kPaperSays = {{"window", "10"},
                               {"radius.metric", "euclid"},
                               {"radius.debias", "false"},
                               {"radius.margin", "0.0"},
-                              {"radius.margin_se", "0.0"},
-                              {"radius.margin_miss", "0.0"},
-                              {"radius.chance_se", "0.0"},
+                              {"radius.confidence", "0.0"},
                               {"radius.retreat", "0.0"},
                               {"radius.sidestep", "true"},
                               {"radius.cutoff", "0.0"},
                               {"gradient.source", "shac"},
                               {"gradient.discount", "1.0"},
+                              {"gradient.correction", "none"},
                               {"bptt.window", "0"},
                               {"world.states", "model"},
                               {"world.correction", "false"},
@@ -81,9 +85,9 @@ const std::set<std::string> kOfTheTable = {"iterations",     "environments", "ho
                                            "radius.initial", "radius.upper", "critic.steps", "world.buffer"};
 
 // Without effect on cgpo and mb-cgpo as the paper has them: of other algorithms, of other rules, of the machine.
-const std::set<std::string> kWithoutEffect = {"snapshots",         "discount",         "radius.damping",
-                                              "radius.rows",       "radius.certainty", "world.patience",
-                                              "world.check_every", "gradient.baseline"};
+const std::set<std::string> kWithoutEffect = {
+    "snapshots",         "discount",          "radius.damping", "radius.rows",  "radius.certainty", "world.patience",
+    "world.check_every", "gradient.baseline", "batch.smallest", "batch.signal", "batch.precision",  "policy.least_std"};
 bool is_of_others(const std::string& key) {
   for (const char* section : {"update.", "dual.", "pdo.", "cpo.", "kernel."}) {
     if (key.starts_with(section)) return true;

@@ -142,6 +142,7 @@ TEST(Explain, GradientThatExplodes) {
 
 TEST(Explain, DrownedGradients) {
   Explanation all = healthy();
+  all.settings.radius.debias = true;
   all.diagnosis.gradient_signals[0] = -0.02;
   const Finding finding = only(all);
   EXPECT_EQ(finding.cause, "gradient-drowned");
@@ -174,6 +175,7 @@ TEST(Explain, AFlatReturnIsNoProblemAndNoNoise) {
 
 TEST(Explain, UselessCritics) {
   Explanation all = healthy();
+  all.settings.critic.targets = CriticTargets::kWindow;
   all.diagnosis.critic_explained[1] = -2.0;
   EXPECT_THAT(only(all).text, HasSubstr("no better than a constant"));
   all.diagnosis.critic_explained[1] = 0.1;

@@ -395,6 +395,9 @@ TEST_F(CheckpointFile, OfAnotherRunIsRefused) {
   describe_checkpoint(other, configuration, 3);
   EXPECT_THAT(refusal(other), HasSubstr("with other settings"));
   EXPECT_EQ(refusal(other, /*own=*/false), "nothing was thrown");
+  other.metadata["keys"] = "0123456789abcdef";  // of this version while it was made
+  EXPECT_EQ(refusal(other), "nothing was thrown");
+  describe_checkpoint(other, configuration, 3);
   other.metadata["program"] = "cgpo 0.1.9";  // which may have had other settings, with the same values as ours
   EXPECT_EQ(refusal(other), "nothing was thrown");
 

@@ -51,6 +51,7 @@ for number, text in enumerate(['iterations=50', 'radius.test = "fixed"', 'costs=
 write("configuration", "small", 'algorithm = "cgpo"\nseed = 3\niterations = 5\n[radius]\ninitial = 0.1\n[task]\nname = "function"\n')
 write("configuration", "lists", 'environments = 16\ncosts = ["cost"]\nlimits = [inf]\npolicy.hidden = [8, 8]\ncritic = { steps = 4 }\n')
 write("configuration", "wrong", 'preset = "paper"\nseed = -1\nwindow = "x"\n[[a]]\nb.c."d e" = """\nlong"""\n')
+write("configuration", "retired", "iterations = 5\n[radius]\nmargin_se = 1.0\n")
 
 defaults = (ROOT / "src/config/defaults.toml").read_text()
 write("defaults", "two_blocks", blocks(defaults, 2)[:1500])
