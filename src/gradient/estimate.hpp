@@ -126,7 +126,7 @@ class GroupedColumns {
   std::vector<int> first_;  // [groups + 1]
 };
 
-// Adds the sums of an estimate from the same batch, block by block; gradients follow with reduce().
+// Adds the sums of an estimate from the same batch, group by group; gradients follow with average().
 inline void add_sums(const GradientEstimate& more, GradientEstimate& estimate) {
   for (std::size_t k = 0; k < estimate.group_sums.size(); ++k) {
     for (std::size_t b = 0; b < estimate.group_sums[k].size(); ++b) {

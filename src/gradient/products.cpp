@@ -74,8 +74,8 @@ GradientProduct multiply_gradients(const GradientEstimate& a, const GradientEsti
   const EpisodeCount episodes(a.group_episodes);
   const double plain = dot(a.gradients[k], b.gradients[k]);
   if (!(episodes.pairs() > 0.0)) return {plain, std::numeric_limits<double>::quiet_NaN()};
-  const double shared = sum_over_blocks(
-      a.group_sums[k].size(), [&](std::size_t g) { return dot(a.group_sums[k][g], b.group_sums[k][g]); });
+  const double shared = sum_over_blocks(a.group_sums[k].size(),
+                                        [&](std::size_t g) { return dot(a.group_sums[k][g], b.group_sums[k][g]); });
   return {plain, (episodes.all * episodes.all * plain - shared) / episodes.pairs()};
 }
 

@@ -130,7 +130,7 @@ class Examination {
       metric->rebuild(parts_.batch, parts_.actor(), stops_of(*parts_.simulator, all), parts_.context.seed, 0);
     }
     std::vector<ActionMetric::Memory> memory;
-    if (metric) memory.assign(std::max(all.size(), parts_.batch.blocks.size()), ActionMetric::Memory(*metric));
+    if (metric) memory.assign(std::max(all.size(), std::size_t{kGradientGroups}), ActionMetric::Memory(*metric));
     GradientProducts products;
     multiply_gradients(
         estimate, all,

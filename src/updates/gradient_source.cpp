@@ -87,7 +87,7 @@ class SimulatorGradient final : public PolicyGradientSource {
   bool uses_critics_;
   GradientCorrection correction_;
   FirstOrderGradient<float> gradient_;
-  std::optional<MissedGradient<float>> missed_;  // made when first needed: many tasks have no ends
+  std::optional<MissedGradient<float>> missed_;
   GradientMixture mixture_;
   std::vector<Critic<float>> critics_before_;
   GradientEstimate unbiased_;

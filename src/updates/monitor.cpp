@@ -99,17 +99,18 @@ IterationReport PolicyMonitor::collect(ActorCritic<float>& parts, int iteration)
   look_at_starts(parts);
   measure_noisy(parts.batch);
   if (deployed_) measure_deployed(parts, iteration);
-  const double reached = estimates_[0].deployed();  // with noise, if that is all there is
-  if (!seen_) {
-    seen_ = true;
-    lowest_ = highest_ = lagging_ = reached;
-  }
-  lowest_ = std::min(lowest_, reached);
-  highest_ = std::max(highest_, reached);
-  lagging_ = kLag * lagging_ + (1.0 - kLag) * reached;
+  if (estimates_[0].known()) follow_return(estimates_[0].deployed());  // with noise, if that is all there is
   IterationReport report = report_of(parts, statistics_, iteration, steps_);
   fill(report);
   return report;
+}
+
+void PolicyMonitor::follow_return(double reached) {
+  if (!seen_) lowest_ = highest_ = lagging_ = reached;
+  seen_ = true;
+  lowest_ = std::min(lowest_, reached);
+  highest_ = std::max(highest_, reached);
+  lagging_ = kLag * lagging_ + (1.0 - kLag) * reached;
 }
 
 // V at the starts of the batch and in the mean over all starts, by critics that have not seen the batch. What an

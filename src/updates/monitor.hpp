@@ -93,6 +93,7 @@ class PolicyMonitor {
   bool noise_matters() const;
   bool noise_can_fall(const ActorCritic<float>& parts) const;
   bool has_settled() const;
+  void follow_return(double reached);
   void look_at_starts(const ActorCritic<float>& parts);
   void measure_noisy(const Batch<float>& batch);
   void measure_deployed(ActorCritic<float>& parts, int iteration);

@@ -89,7 +89,7 @@ TEST(Defaults, ListWhatIsOfATaskOrAnAlgorithmAlone) {
     return names;
   };
   EXPECT_EQ(keys(defaults_of_algorithm("shac-lag")),
-            (std::vector<std::string>{"update.learning_rate", "update.max_norm"}));
+            (std::vector<std::string>{"batch.smallest", "update.learning_rate", "update.max_norm", "batch.adaptive"}));
   EXPECT_TRUE(defaults_of_algorithm("cgpo").empty());
   TaskSpec spec;
   spec.name = "halfcheetah";
