@@ -151,11 +151,13 @@ INSTANTIATE_TEST_SUITE_P(Slow, Shipped,
                                            ShippedRobot{"swimmer", "mb-cgpo", 1, 4, 12.0, 60.0, 0.5}),
                          [](const auto& test) { return test.param.task; });
 
-// HalfCheetah without gradients through it. CPO as it is shipped has no margin: it ends on the limit, on either side.
+// HalfCheetah without gradients through it. CPO without a margin: it ends on the limit, on either side.
 TEST(SlowLearning, CpoTakesHalfCheetahToItsLimit) {
   ConfigurationRequest request;
   request.task = "halfcheetah";
   request.algorithm = "cpo";
+  for (const char* text : {"radius.confidence=0.0", "batch.deployed=0.0", "batch.adaptive=false"})
+    request.sets.push_back(parse_assignment(text));
   ThreadPool pool(2);
   const Configuration configuration = resolve_configuration(request);
   const auto algorithm = find_algorithm("cpo").make(context_of(configuration, pool));

@@ -148,8 +148,8 @@ def bits(run):
         # A page may have several writers, so none of them knows whether a temporary file is still another's.
         if re.fullmatch(r"\.report\.html\..*\.tmp", path.name):
             continue
-        # Of a comparison its runs; its tables say how long they took.
-        if path.is_dir() or path.name == ".lock" or path.suffix == ".out" or name.startswith(("curve", "table.")):
+        # Of a comparison its runs; its tables say how long they took, and pictures are not drawn without gnuplot.
+        if path.is_dir() or path.name == ".lock" or path.suffix == ".out" or name.startswith(("curve", "pareto", "table.")):
             continue
         data = path.read_bytes()
         if path.name == "timing.jsonl":

@@ -37,7 +37,7 @@ def judge(samples, tolerance):
     if samples:
         begin, end = samples[0][0], samples[-1][0]
         samples = [(t, v) for t, v in samples if t >= begin + WARM_UP * (end - begin)]
-    if len(samples) < 3:
+    if len(samples) < BLOCKS:  # of a store that is still filling, a few say nothing
         return {"samples": len(samples), "per_hour": None, "error": None, "rise": None, "grows": False}
     rise, error = slope(block_means(samples))
     total = rise * (samples[-1][0] - samples[0][0])
