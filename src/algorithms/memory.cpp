@@ -178,9 +178,9 @@ void add_monitor(const MemorySizes& sizes, MemoryEstimate& estimate) {
                               batch_bytes(deployed, rows, Keep::kOutcome)});
   }
   if (settings.radius.confidence > 0.0) {
-    estimate.parts.push_back(
-        {"start states", "lower critic.hidden",
-         row_bytes(2 * sizes.spec.observations, kStarts) + kStarts * kFloat + workspace_bytes(sizes, kColumns)});
+    estimate.parts.push_back({"start states", "lower critic.hidden",
+                              row_bytes(2 * std::int64_t{sizes.spec.observations}, kStarts) + kStarts * kFloat +
+                                  workspace_bytes(sizes, kColumns)});
   }
 }
 

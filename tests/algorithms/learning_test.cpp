@@ -111,7 +111,9 @@ struct ShippedRobot {
   double over;          // share of the updates that may be over the limit by more than 1 %
 };
 
-void PrintTo(const ShippedRobot& robot, std::ostream* out) { *out << robot.task << " with " << robot.algorithm; }
+void PrintTo(const ShippedRobot& robot, std::ostream* out) {
+  *out << robot.task << " with " << robot.algorithm;
+}  // NOLINT(readability-identifier-naming): gtest finds it by this name
 
 class Shipped : public ::testing::TestWithParam<ShippedRobot> {};
 
