@@ -111,9 +111,8 @@ struct ShippedRobot {
   double over;          // share of the updates that may be over the limit by more than 1 %
 };
 
-void PrintTo(const ShippedRobot& robot, std::ostream* out) {
-  *out << robot.task << " with " << robot.algorithm;
-}  // NOLINT(readability-identifier-naming): gtest finds it by this name
+// NOLINTNEXTLINE(readability-identifier-naming): gtest finds it by this name
+void PrintTo(const ShippedRobot& robot, std::ostream* out) { *out << robot.task << " with " << robot.algorithm; }
 
 class Shipped : public ::testing::TestWithParam<ShippedRobot> {};
 
