@@ -138,7 +138,7 @@ std::string command_of(const PreparedReproduction& prepared) {
 std::string form_of(const Reproduction& reproduction, const std::optional<std::string>& wanted) {
   const std::vector<std::string>& forms = reproduction.forms;
   if (forms.empty()) return "";
-  const std::string form = wanted.value_or(forms.front());
+  std::string form = wanted.value_or(forms.front());
   if (std::find(forms.begin(), forms.end(), form) == forms.end()) {
     throw UserError("--form of {} must be {}, not '{}'", reproduction.name, fmt::join(forms, " or "), form);
   }
