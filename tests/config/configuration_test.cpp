@@ -252,7 +252,8 @@ TEST(Configuration, RetiredKeysAreRefusedByNameUnlessARunHasThem) {
                 in_file ? key + " = 1\n" : "");
         ADD_FAILURE() << key;
       } catch (const UserError& error) {
-        EXPECT_EQ(error.what(), (in_file ? "f.toml, line 1: " : "--set: ") + key + said);
+        const std::string where = in_file ? "f.toml, line 1: " : "--set: ";
+        EXPECT_EQ(error.what(), std::string(where).append(key).append(said));
       }
     }
   }
