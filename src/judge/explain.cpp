@@ -43,6 +43,12 @@ std::string Case::limit_energy() const {
                  : "let the reward or a cost weigh the actions' squares";
 }
 
+// Where the number adapts, `environments` is only the most that it may become.
+std::string Case::more_episodes(int factor) const {
+  return settings.batch.adaptive ? fmt::format("batch.smallest={}", factor * settings.batch.smallest)
+                                 : fmt::format("environments={}", factor * settings.environments);
+}
+
 std::string Case::shorter_steps() const {
   const double radius = 0.25 * diagnosis.radius;
   return radius >= settings.radius.lower

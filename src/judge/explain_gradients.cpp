@@ -54,14 +54,13 @@ void drowned_gradients(const Case& c, Findings& found) {
   if (found.has(kExplodes)) return;  // it is the same
   for (std::size_t k = 0; k < c.diagnosis.gradient_signals.size(); ++k) {
     if (!c.steers(k) || !(c.diagnosis.gradient_signals[k] < kDrowned) || c.is_flat(k)) continue;
-    std::vector<std::string> advice = {fmt::format("environments={}", 4 * c.settings.environments)};
+    std::vector<std::string> advice = {c.more_episodes(4)};
     if (c.settings.gradient.source == GradientSource::kZobg) {
       if (c.settings.gradient.baseline == ZobgBaseline::kNone) advice.emplace_back("gradient.baseline=step");
     } else if (c.diagnosis.window > 1) {
       advice.push_back(fmt::format("{}window={}", c.windowed() ? "" : "gradient.source=shac with ",
                                    c.windowed() ? std::max(1, c.diagnosis.window / 2) : 10));
     }
-    if (!c.settings.radius.debias) advice.emplace_back("radius.debias=true");
     // The same windows without critics tell whose noise it is.
     const WindowGradients* const bare = c.own_window();
     const double with = c.diagnosis.gradient[k].signal_to_noise();

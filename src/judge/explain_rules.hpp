@@ -43,6 +43,7 @@ struct Case {
   // Advice that several rules give.
   std::string limit_energy() const;
   std::string shorter_steps() const;
+  std::string more_episodes(int factor) const;
 };
 
 class Findings {

@@ -69,9 +69,8 @@ void broken_promises(const Case& c, Findings& found) {
       continue;
     }
     std::vector<std::string> advice = {c.shorter_steps()};
-    if (!c.settings.radius.debias) advice.emplace_back("radius.debias=true");
     if (c.settings.radius.metric == RadiusMetric::kEuclid) advice.emplace_back("radius.metric=action");
-    advice.push_back(fmt::format("environments={}", 2 * c.settings.environments));
+    advice.push_back(c.more_episodes(2));
     found.add("not-delivered", text, fmt::format("{}", fmt::join(advice, ", or ")));
   }
 }
