@@ -103,7 +103,6 @@ class Cgpo final : public Algorithm {
       metric_.emplace(parts_.policy, radius.rows, radius.damping);
       metric_memory_.assign(std::max(std::size_t{kGradientGroups}, active_.size() + 1), ActionMetric::Memory(*metric_));
     }
-    noise_shares_.assign((active_.size() + 1) * (active_.size() + 1), 0.0);
     monitor_.warm_up(parts_);
   }
 
@@ -178,7 +177,6 @@ class Cgpo final : public Algorithm {
     origin_.save(tensors);
     source_->save(tensors);
     monitor_.save(tensors);
-    tensors.put("noise_shares", std::span<const double>(noise_shares_));
     tensors.put("iteration", static_cast<std::int64_t>(iteration_));
   }
 
@@ -188,7 +186,6 @@ class Cgpo final : public Algorithm {
     origin_.load(tensors);
     source_->load(tensors);
     monitor_.load(tensors);
-    if (tensors.contains("noise_shares")) tensors.get("noise_shares", std::span<double>(noise_shares_));
     iteration_ = static_cast<int>(tensors.integer("iteration"));
   }
 
@@ -281,28 +278,10 @@ class Cgpo final : public Algorithm {
     origin_.directions = products_.directions;
     origin_.problem.gram = products_.gram;
     origin_.unbiased_gram = settings_.radius.debias ? products_.unbiased_gram : products_.gram;
-    if (settings_.radius.debias) smooth_noise();
   }
 
   // The number of episodes follows it, and with radius.debias the step.
   bool looks_at_noise() const { return settings_.radius.debias || settings_.batch.adaptive; }
-
-  // Of few episodes the noise is known badly; as a share of the products it changes slowly, so a running mean has it.
-  void smooth_noise() {
-    constexpr double kMemory = 0.8;
-    const std::size_t size = active_.size() + 1;
-    const std::vector<double>& gram = origin_.problem.gram;
-    for (std::size_t i = 0; i < size; ++i) {
-      for (std::size_t j = 0; j < size; ++j) {
-        const double unit = std::sqrt(gram[i * size + i] * gram[j * size + j]);
-        double& share = noise_shares_[i * size + j];
-        double& unbiased = origin_.unbiased_gram[i * size + j];
-        const double now = unit > 0.0 ? (gram[i * size + j] - unbiased) / unit : 0.0;
-        if (std::isfinite(now)) share = iteration_ == 0 ? now : kMemory * share + (1.0 - kMemory) * now;
-        unbiased = gram[i * size + j] - share * unit;
-      }
-    }
-  }
 
   // The largest change of signal k that a step as long as the radius could make, by what of its gradient is no noise.
   double reach(std::size_t k) const {
@@ -437,7 +416,6 @@ class Cgpo final : public Algorithm {
   StepOrigin origin_;
   std::vector<std::size_t> active_;         // costs that have a limit
   std::vector<std::size_t> signals_ = {0};  // of the problem's vectors: the reward, then those costs
-  std::vector<double> noise_shares_;        // of the Gram matrix, in units of its diagonal; a running mean
   int iteration_ = 0;
 };
 
