@@ -57,8 +57,8 @@ def run(options):
     done = set()
     if results.exists():
         done = {(d["name"], d["task"], d["seed"]) for d in map(json.loads, open(results))}
-    todo = [(a, t, s) for t in TASKS for a in ["cgpo"] + BASELINES
-            for s in range(1000, 1000 + (options.seeds if a == "cgpo" else options.baseline_seeds)) if (a, t, s) not in done]
+    todo = [(a, t, s) for t in options.tasks for a in ["cgpo"] + BASELINES
+            for s in range(options.first_seed, options.first_seed + (options.seeds if a == "cgpo" else options.baseline_seeds)) if (a, t, s) not in done]
 
     def work(job):
         line = one_run(options.program, folder, options.episodes, *job)
@@ -135,6 +135,8 @@ def main():
     runner.add_argument("--program", default="build/bin/cgpo")
     runner.add_argument("--out", default="runs/fresh")
     runner.add_argument("--jobs", type=int, default=os.cpu_count())
+    runner.add_argument("--first-seed", type=int, default=1000)
+    runner.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS)
     runner.add_argument("--seeds", type=int, default=20, help="of cgpo")
     runner.add_argument("--baseline-seeds", type=int, default=5)
     runner.add_argument("--episodes", type=int, default=8192)

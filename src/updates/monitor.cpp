@@ -13,9 +13,11 @@ namespace cgpo {
 namespace {
 
 constexpr double kLag = 0.9;              // of the return that progress is measured against
+constexpr int kTimeForProgress = 10;      // iterations
 constexpr double kSettled = 0.1;          // of the returns' range: less progress than this, and the policy has settled
 constexpr double kNoDifference = 0.0025;  // of a limit, or of the returns' range: what noise may change
 constexpr double kNear = 0.05;            // of a limit
+constexpr double kFar = 0.15;             // of a limit, too
 constexpr double kSmoothing = 0.8;        // of what the next number of episodes is chosen by
 constexpr int kStarts = 4096;             // that V is averaged over
 constexpr int kSmallestLattice = 32;      // fewer starts of a lattice do not tell how far off their mean is
@@ -100,14 +102,14 @@ IterationReport PolicyMonitor::collect(ActorCritic<float>& parts, int iteration)
   measure_noisy(parts.batch);
   if (deployed_) measure_deployed(parts, iteration);
   if (estimates_[0].known()) follow_return(estimates_[0].deployed());  // with noise, if that is all there is
+  noise_can_fall_ = noise_can_fall(parts);
   IterationReport report = report_of(parts, statistics_, iteration, steps_);
   fill(report);
   return report;
 }
 
 void PolicyMonitor::follow_return(double reached) {
-  if (!seen_) lowest_ = highest_ = lagging_ = reached;
-  seen_ = true;
+  if (seen_++ == 0) lowest_ = highest_ = lagging_ = reached;
   lowest_ = std::min(lowest_, reached);
   highest_ = std::max(highest_, reached);
   lagging_ = kLag * lagging_ + (1.0 - kLag) * reached;
@@ -220,9 +222,20 @@ void PolicyMonitor::fill(IterationReport& report) const {
 
 double PolicyMonitor::limit_size(std::size_t i) const { return std::max(std::abs(limits_[i]), 1.0); }
 
+// Whether the deployed policy is at limit i and the one with noise far from it. Gradients are those of the latter, and
+// would have it lower a cost that is low already, by falling more often, say. What helps is less noise.
+bool PolicyMonitor::noise_hides(std::size_t i) const {
+  const MovingEstimate& estimate = estimates_[i + 1];
+  if (!noise_can_fall_ || !filters() || !std::isfinite(limits_[i]) || !estimate.knows_deployed()) return false;
+  const double unsure = *quantile_ * std::sqrt(std::max(estimate.deployed_variance(), 0.0));
+  return estimate.deployed() + unsure > limits_[i] - kNear * limit_size(i) &&
+         estimate.mean() + *quantile_ * std::sqrt(estimate.variance()) <= limits_[i] - kFar * limit_size(i);
+}
+
 double PolicyMonitor::cost(std::size_t i) const {
   const MovingEstimate& estimate = estimates_[i + 1];
-  return estimate.known() ? std::max(estimate.mean(), estimate.deployed()) : statistics_.mean[i + 1];
+  if (!estimate.known()) return statistics_.mean[i + 1];
+  return noise_hides(i) ? estimate.mean() : std::max(estimate.mean(), estimate.deployed());
 }
 
 // What cost() has to stay below its limit by, so that both do: with noise the next batch's mean counts, which varies
@@ -234,7 +247,7 @@ double PolicyMonitor::margin(std::size_t i, double reach) const {
   const double noisy = *quantile_ * std::sqrt(estimate.variance_after(reach) + batch) + estimate.mean() - cost(i);
   const double deployed =
       *quantile_ * std::sqrt(std::max(estimate.deployed_variance_after(reach), 0.0)) + estimate.deployed() - cost(i);
-  return std::max({noisy, estimate.knows_deployed() ? deployed : noisy, 0.0});
+  return std::max({noisy, estimate.knows_deployed() && !noise_hides(i) ? deployed : noisy, 0.0});
 }
 
 double PolicyMonitor::farthest_reach(std::size_t i) const {
@@ -267,12 +280,19 @@ bool PolicyMonitor::noise_matters() const {
   return false;
 }
 
+// Progress, up or down, is small beside the returns' range so far; not before there was time for some, nor while chance
+// explains all of that range.
 bool PolicyMonitor::has_settled() const {
-  return estimates_[0].deployed() - lagging_ < kSettled * (highest_ - lowest_);
+  const double range = highest_ - lowest_;
+  return seen_ > kTimeForProgress && range > 2.0 * std::sqrt(std::max(estimates_[0].deployed_variance(), 0.0)) &&
+         std::abs(estimates_[0].deployed() - lagging_) < kSettled * range;
 }
 
 double PolicyMonitor::noise_factor(const ActorCritic<float>& parts) const {
-  return has_settled() && noise_can_fall(parts) ? settings_.policy.settle : 1.0;
+  if (!noise_can_fall(parts)) return 1.0;
+  bool falls = has_settled();
+  for (std::size_t i = 0; i < limits_.size(); ++i) falls = falls || noise_hides(i);
+  return falls ? settings_.policy.settle : 1.0;
 }
 
 bool PolicyMonitor::noise_can_fall(const ActorCritic<float>& parts) const {
@@ -346,7 +366,7 @@ void PolicyMonitor::save(Tensors& tensors) const {
   }
   tensors.put("monitor.spreads", std::span<const double>(spreads));
   tensors.put("monitor.signals", std::span<const double>(signals_));
-  tensors.put("monitor.returns", std::span<const double>(std::array{lowest_, highest_, lagging_, seen_ ? 1.0 : 0.0}));
+  tensors.put("monitor.returns", std::span<const double>(std::array{lowest_, highest_, lagging_, 1.0 * seen_}));
   tensors.put("monitor.episodes", static_cast<std::int64_t>(episodes_));
   tensors.put("steps", steps_);
 }
@@ -372,7 +392,7 @@ void PolicyMonitor::load(const Tensors& tensors) {
   lowest_ = returns.at(0);
   highest_ = returns.at(1);
   lagging_ = returns.at(2);
-  seen_ = returns.at(3) != 0.0;
+  seen_ = static_cast<int>(returns.at(3));
   const std::int64_t episodes = tensors.integer("monitor.episodes");
   if (episodes < 1 || episodes > settings_.environments)
     throw UserError("it goes on with {} episodes, and environments is {}", episodes, settings_.environments);

@@ -13,7 +13,8 @@ constexpr double kBendDrift = 0.001;  // that it gains with a move
 constexpr double kGapDrift = 0.0025;  // g²
 constexpr double kMemory = 0.9;       // of m², a measurement
 constexpr double kLeastScatter = 0.01;
-constexpr double kMostScatter = 4.0;
+constexpr double kMostScatter = 0.5;  // more would make steps so short that nothing could be learned of it any more
+constexpr double kMostSeen = 16.0;    // of m², by one measurement
 
 }  // namespace
 
@@ -101,7 +102,7 @@ void MovingEstimate::follow_scatter(double miss, double expected) {
   const double unit = reach_ * reach_;
   const double other = std::max(expected - scatter_ * unit, 0.0);
   const double weight = 1.0 / (1.0 + (expected / unit) * (expected / unit));
-  const double seen = std::min((miss * miss - other) / unit, 4.0 * kMostScatter);
+  const double seen = std::min((miss * miss - other) / unit, kMostSeen);
   if (!std::isfinite(seen)) return;
   weight_ = kMemory * weight_ + weight;
   scatter_ = std::clamp(scatter_ + weight / weight_ * (seen - scatter_), kLeastScatter, kMostScatter);

@@ -92,7 +92,7 @@ std::optional<RadiusTestResult> AdaptiveRadius::observe(const Outcome& outcome, 
 }
 
 bool far_off(const Prediction& predicted, const Outcome& outcome, const std::vector<double>& limits, double factor) {
-  constexpr double kChance = 3.0;  // standard errors
+  constexpr double kChance = 2.0;  // standard errors
   const auto beyond = [factor](double miss, double change, double se) {
     return !(miss <= factor * std::abs(change) + kChance * se);  // a NaN is, too: nobody knows what came
   };

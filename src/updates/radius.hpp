@@ -56,7 +56,7 @@ RadiusTestResult test_radius_one_sided(const Account& account, const Prediction&
                                        const std::vector<double>& limits, const RadiusSettings& settings);
 
 // Whether the outcome is worse than predicted by more than `factor` times the predicted change and beyond what chance
-// explains (three standard errors): the return too low, or a cost too high and above its limit; or not a number.
+// explains (two standard errors): the return too low, or a cost too high and above its limit; or not a number.
 bool far_off(const Prediction& predicted, const Outcome& outcome, const std::vector<double>& limits, double factor);
 
 class AdaptiveRadius {

@@ -53,7 +53,7 @@ struct RadiusSettings {
   bool debias = false;  // what groups of episodes do not agree on is noise, which would promise gains of its own
   double confidence = 0.95;
   double margin = 0.0;
-  double retreat = 3.0;
+  double retreat = 2.0;
   double certainty = 2.0;
   bool sidestep = false;
   double cutoff = 0.01;

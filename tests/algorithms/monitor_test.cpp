@@ -124,6 +124,49 @@ TEST(AdaptiveBatch, StepsAreAllEpisodes) {
   }
 }
 
+// Noise that hides what the deployed policy does. y = a and a cost of −100 a² below a: with a mean of 0 it is 0
+// deployed, and −100 σ² a step with noise.
+struct HiddenCostTask {
+  double limit = 0.0;
+  TaskSpec spec() const {
+    return testing::toy_spec("hidden", {.states = 1, .observations = 1, .actions = 1, .horizon = 4},
+                             {{.name = "hidden", .limit = limit}});
+  }
+  void reset(RandomStream& random, std::span<double> state) const { testing::uniform_start(random, state); }
+  template <class S>
+  void observe(std::span<const S> s, std::span<S> o) const {
+    o[0] = s[0];
+  }
+  template <class S>
+  StepResult<S> step(std::span<const S> s, std::span<const S> a) const {
+    return {.state = {s[0]},
+            .reward = s[0] * a[0],
+            .reward_paper = S(0.0),
+            .costs = {-100.0 * a[0] * a[0]},
+            .ended = S(0.0)};
+  }
+};
+
+// Noise falls at once where it alone keeps a limit; elsewhere not before ten iterations were there to make progress in.
+TEST(SettlingNoise, WaitsForProgressUnlessItHidesACost) {
+  ThreadPool pool(1);
+  const auto noise_of = [&](double limit, int iterations) {
+    AlgorithmContext context = adaptive_context(pool);
+    context.task = make_task(HiddenCostTask{.limit = limit});
+    context.settings.batch.deployed = 1.0;
+    context.settings.policy.least_std = 0.001;
+    context.settings.radius.initial = context.settings.radius.upper = 1e-6;  // the policy stays
+    const auto algorithm = find_algorithm("cgpo").make(context);
+    std::vector<double> noise;
+    for (int i = 0; i < iterations; ++i) noise.push_back(algorithm->iterate().noise.value());
+    return noise;
+  };
+  const std::vector<double> hidden = noise_of(0.0, 4);
+  for (std::size_t i = 1; i < hidden.size(); ++i) EXPECT_NEAR(hidden[i], 0.9 * hidden[i - 1], 1e-6) << i;
+  const std::vector<double> far = noise_of(1000.0, 12);
+  for (std::size_t i = 1; i < 10; ++i) EXPECT_EQ(far[i], far[0]) << i;
+}
+
 // passes · new samples / batch Adam steps, at most critic.steps: Adam counts them itself.
 TEST(AdaptiveBatch, CriticsWorkInProportionToWhatIsNew) {
   ThreadPool pool(2);

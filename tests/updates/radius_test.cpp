@@ -137,7 +137,8 @@ TEST(RadiusTest, FarOffIsBeyondThePromiseAndBeyondChance) {
   EXPECT_FALSE(off(12.0, 7.0, 0.1));
   EXPECT_FALSE(off(6.1, 7.0, 0.0));  // 5.9 too low, 3 · 2 allowed
   EXPECT_TRUE(off(5.9, 7.0, 0.0));
-  EXPECT_FALSE(off(5.9, 7.0, 0.1));    // chance explains 0.3 of it
+  EXPECT_FALSE(off(5.9, 7.0, 0.1));  // chance explains 0.2 of it
+  EXPECT_TRUE(off(5.75, 7.0, 0.1));
   EXPECT_FALSE(off(20.0, 10.9, 0.0));  // 2.9 above the limit, 3 · 1 allowed
   EXPECT_TRUE(off(20.0, 11.1, 0.0));
 }
