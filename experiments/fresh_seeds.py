@@ -3,7 +3,8 @@
 
 run:     trains, judges the last policy with noise and deployed, and appends a line a run to FOLDER/results.jsonl. What
          has a line is not run again. Needs the program and python3, nothing else.
-publish: writes docs/results/generated/fresh.md and the Pareto picture's data from one or more such files.
+publish: writes docs/results/generated/fresh.md, the rows of docs/results/robots.md and of the README, and the Pareto
+         picture's data from one or more such files.
 """
 import argparse
 import json
@@ -14,6 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TASKS = ["cartpole", "reacher", "halfcheetah", "ant"]
+LIMITS = {"cartpole": -50, "reacher": 400, "halfcheetah": 400, "ant": 1000}
+PAPER = {"cartpole": ("3.96", "1.77e6"), "reacher": ("14.29", "1.15e6"), "halfcheetah": ("7.31", "2.02e6"),
+         "ant": ("6.44", "8.52e6")}  # share of updates over the limit, steps until converged
 BASELINES = ["cpo", "pdo", "appo", "cup", "shac-lag", "bptt-lag"]
 
 
@@ -58,7 +62,8 @@ def run(options):
     if results.exists():
         done = {(d["name"], d["task"], d["seed"]) for d in map(json.loads, open(results))}
     todo = [(a, t, s) for t in options.tasks for a in ["cgpo"] + BASELINES
-            for s in range(options.first_seed, options.first_seed + (options.seeds if a == "cgpo" else options.baseline_seeds)) if (a, t, s) not in done]
+            for s in range(options.first_seed, options.first_seed + (options.seeds if a == "cgpo" else options.baseline_seeds))
+            if (a, t, s) not in done]
 
     def work(job):
         line = one_run(options.program, folder, options.episodes, *job)
@@ -91,9 +96,39 @@ def table_row(name, runs, limit):
             f"{100 * mean(r['over'] for r in runs):.1f} % | {steps} | {mean(r['steps'] for r in runs) / 1e6:.2f}e6 |")
 
 
+def short_rows(task, runs):
+    """Of CGPO: the rows of docs/results/robots.md and of the README."""
+    mean = statistics.mean
+    returns = {key: [r[key][0] for r in runs] for key in ("noisy", "dep")}
+    costs = {key: [r[key][1][0] for r in runs] for key in ("noisy", "dep")}
+    over, steps = PAPER[task]
+    kept = sum(max(pair) <= LIMITS[task] for pair in zip(*costs.values()))
+    converged = [r["conv"] for r in runs if r["conv"]]
+    after = f"{mean(converged) / 1e6:.2f}e6"
+    cost = f"{mean(costs['noisy']):.1f}, {mean(costs['dep']):.1f} ({max(map(max, costs.values())):.1f})"
+    with_noise = f"{mean(returns['noisy']):.1f} ({min(returns['noisy']):.1f})"
+    times_over = f"{100 * mean(r['over'] for r in runs):.1f} %"
+    first, last = min(r["seed"] for r in runs), max(r["seed"] for r in runs)
+    some = "" if len(converged) == len(runs) else f" ({len(converged)} of {len(runs)})"
+    return (f"| {task} | {first}–{last} | {with_noise} | {mean(returns['dep']):.1f} ({min(returns['dep']):.1f}) | {cost} | "
+            f"{LIMITS[task]} | {kept} of {len(runs)} | {times_over} | {after}{some} | {steps} |",
+            f"| [{task}](docs/tasks/{task}.md) | {with_noise} | {mean(returns['dep']):.1f} | {cost} | {LIMITS[task]} | "
+            f"{times_over} [{over} %] | {after} [{steps}] | {mean(r['seconds'] for r in runs):.0f} s |")
+
+
+def refresh(path, beginning, row):
+    lines = Path(path).read_text().split("\n")
+    number = next(i for i, line in enumerate(lines) if line.startswith(beginning))
+    lines[number] = row
+    Path(path).write_text("\n".join(lines))
+
+
 def publish(options):
-    limits = {"cartpole": -50, "reacher": 400, "halfcheetah": 400, "ant": 1000}
     rows = rows_of(options.results)
+    for task in TASKS:
+        of_results, of_readme = short_rows(task, rows[task, "cgpo"])
+        refresh("docs/results/robots.md", f"| {task} |", of_results)
+        refresh("README.md", f"| [{task}](docs/tasks/", of_readme)
     page = ["# The robots on fresh seeds", "",
             "Written by `experiments/fresh_seeds.py publish`: seeds 1000 and up, run once, with shipped defaults. Return: mean",
             "(worst seed). Kept: seeds whose cost is within the limit both with noise and deployed. Over: share of all updates",
@@ -101,10 +136,10 @@ def publish(options):
     data = Path(options.pictures)
     data.mkdir(parents=True, exist_ok=True)
     for task in TASKS:
-        page += [f"## {task}, limit {limits[task]}", "",
+        page += [f"## {task}, limit {LIMITS[task]}", "",
                  "| algorithm | return with noise | return deployed | cost with noise | cost deployed | largest cost | kept | over "
                  "| converged | steps |", "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
-        page += [table_row(name, rows[task, name], limits[task]) for name in ["cgpo"] + BASELINES if (task, name) in rows]
+        page += [table_row(name, rows[task, name], LIMITS[task]) for name in ["cgpo"] + BASELINES if (task, name) in rows]
         page.append("")
         for name in ["cgpo"] + BASELINES:
             with open(data / f"fresh_pareto_{task}_{name}.csv", "w") as file:
