@@ -113,7 +113,7 @@ def short_rows(task, runs):
     return (f"| {task} | {first}–{last} | {with_noise} | {mean(returns['dep']):.1f} ({min(returns['dep']):.1f}) | {cost} | "
             f"{LIMITS[task]} | {kept} of {len(runs)} | {times_over} | {after}{some} | {steps} |",
             f"| [{task}](docs/tasks/{task}.md) | {with_noise} | {mean(returns['dep']):.1f} | {cost} | {LIMITS[task]} | "
-            f"{times_over} [{over} %] | {after} [{steps}] | {mean(r['seconds'] for r in runs):.0f} s |")
+            f"{times_over} [{over} %] | {after} [{steps}] |")
 
 
 def refresh(path, beginning, row):
