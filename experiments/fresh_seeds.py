@@ -83,37 +83,41 @@ def rows_of(paths):
     return rows
 
 
-def table_row(name, runs, limit):
+def columns(task, runs):
+    """What both kinds of rows are made of, as text."""
     mean = statistics.mean
-    least = lambda key: min(r[key][0] for r in runs)
-    cost = lambda key: [r[key][1][0] for r in runs]
-    kept = sum(max(a, b) <= limit for a, b in zip(cost("noisy"), cost("dep")))
+    returns = {key: [r[key][0] for r in runs] for key in ("noisy", "dep")}
+    costs = {key: [r[key][1][0] for r in runs] for key in ("noisy", "dep")}
     converged = [r["conv"] for r in runs if r["conv"]]
-    steps = f"{mean(converged) / 1e6:.2f}e6 ({len(converged)} of {len(runs)})" if converged else f"0 of {len(runs)}"
-    number = lambda key: f"{mean(r[key][0] for r in runs):.1f} ({least(key):.1f})"
-    return (f"| {name} | {number('noisy')} | {number('dep')} | {mean(cost('noisy')):.1f} | {mean(cost('dep')):.1f} | "
-            f"{max(max(a, b) for a, b in zip(cost('noisy'), cost('dep'))):.1f} | {kept} of {len(runs)} | "
-            f"{100 * mean(r['over'] for r in runs):.1f} % | {steps} | {mean(r['steps'] for r in runs) / 1e6:.2f}e6 |")
+    number = lambda values: f"{mean(values):.1f} ({min(values):.1f})"
+    return {"returns": [number(returns["noisy"]), number(returns["dep"])],
+            "costs": [f"{mean(costs['noisy']):.1f}", f"{mean(costs['dep']):.1f}"],
+            "largest": f"{max(map(max, costs.values())):.1f}",
+            "kept": f"{sum(max(pair) <= LIMITS[task] for pair in zip(*costs.values()))} of {len(runs)}",
+            "over": f"{100 * mean(r['over'] for r in runs):.1f} %",
+            "after": f"{mean(converged) / 1e6:.2f}e6" if converged else "",
+            "converged": f"{len(converged)} of {len(runs)}", "all": len(converged) == len(runs)}
+
+
+def table_row(name, task, runs):
+    c = columns(task, runs)
+    after = f"{c['after']} ({c['converged']})" if c["after"] else c["converged"]
+    steps = f"{statistics.mean(r['steps'] for r in runs) / 1e6:.2f}e6"
+    return "| " + " | ".join([name, *c["returns"], *c["costs"], c["largest"], c["kept"], c["over"], after, steps]) + " |"
 
 
 def short_rows(task, runs):
     """Of CGPO: the rows of docs/results/robots.md and of the README."""
-    mean = statistics.mean
-    returns = {key: [r[key][0] for r in runs] for key in ("noisy", "dep")}
-    costs = {key: [r[key][1][0] for r in runs] for key in ("noisy", "dep")}
+    c = columns(task, runs)
     over, steps = PAPER[task]
-    kept = sum(max(pair) <= LIMITS[task] for pair in zip(*costs.values()))
-    converged = [r["conv"] for r in runs if r["conv"]]
-    after = f"{mean(converged) / 1e6:.2f}e6"
-    cost = f"{mean(costs['noisy']):.1f}, {mean(costs['dep']):.1f} ({max(map(max, costs.values())):.1f})"
-    with_noise = f"{mean(returns['noisy']):.1f} ({min(returns['noisy']):.1f})"
-    times_over = f"{100 * mean(r['over'] for r in runs):.1f} %"
-    first, last = min(r["seed"] for r in runs), max(r["seed"] for r in runs)
-    some = "" if len(converged) == len(runs) else f" ({len(converged)} of {len(runs)})"
-    return (f"| {task} | {first}–{last} | {with_noise} | {mean(returns['dep']):.1f} ({min(returns['dep']):.1f}) | {cost} | "
-            f"{LIMITS[task]} | {kept} of {len(runs)} | {times_over} | {after}{some} | {steps} |",
-            f"| [{task}](docs/tasks/{task}.md) | {with_noise} | {mean(returns['dep']):.1f} | {cost} | {LIMITS[task]} | "
-            f"{times_over} [{over} %] | {after} [{steps}] |")
+    seeds = [r["seed"] for r in runs]
+    cost = f"{', '.join(c['costs'])} ({c['largest']})"
+    after = c["after"] if c["all"] else f"{c['after']} ({c['converged']})"
+    deployed = c["returns"][1].split()[0]
+    return (f"| {task} | {min(seeds)}–{max(seeds)} | {' | '.join(c['returns'])} | {cost} | {LIMITS[task]} | {c['kept']} | "
+            f"{c['over']} | {after} | {steps} |",
+            f"| [{task}](docs/tasks/{task}.md) | {c['returns'][0]} | {deployed} | {cost} | {LIMITS[task]} | "
+            f"{c['over']} [{over} %] | {c['after']} [{steps}] |")
 
 
 def refresh(path, beginning, row):
@@ -139,13 +143,12 @@ def publish(options):
         page += [f"## {task}, limit {LIMITS[task]}", "",
                  "| algorithm | return with noise | return deployed | cost with noise | cost deployed | largest cost | kept | over "
                  "| converged | steps |", "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
-        page += [table_row(name, rows[task, name], LIMITS[task]) for name in ["cgpo"] + BASELINES if (task, name) in rows]
+        page += [table_row(name, task, rows[task, name]) for name in ["cgpo"] + BASELINES if (task, name) in rows]
         page.append("")
         for name in ["cgpo"] + BASELINES:
-            with open(data / f"fresh_pareto_{task}_{name}.csv", "w") as file:
-                for r in rows.get((task, name), []):
-                    if r["conv"]:
-                        file.write(f"{r['conv'] / 1e6:.4f},{100 * r['over']:.2f}\n")
+            points = [f"{r['conv'] / 1e6:.4f},{100 * r['over']:.2f}\n" for r in rows.get((task, name), []) if r["conv"]]
+            if points:
+                (data / f"fresh_pareto_{task}_{name}.csv").write_text("".join(points))
     Path(options.page).write_text("\n".join(page).rstrip() + "\n")
     draw(data)
 
@@ -157,7 +160,7 @@ def draw(data):
               "set key font ',10' samplen 1"]
     for task in TASKS:
         parts = [f"'fresh_pareto_{task}_{name}.csv' using 1:2 with points pt {i + 4} ps 0.8 title '{name}'"
-                 for i, name in enumerate(["cgpo"] + BASELINES) if os.path.getsize(data / f"fresh_pareto_{task}_{name}.csv")]
+                 for i, name in enumerate(["cgpo"] + BASELINES) if (data / f"fresh_pareto_{task}_{name}.csv").exists()]
         script += [f"set title '{task}'", "plot " + ", ".join(parts)]
     (data / "fresh_pareto.gnuplot").write_text("\n".join(script) + "\n")
     subprocess.run(["gnuplot", "fresh_pareto.gnuplot"], cwd=data, check=True)
