@@ -70,12 +70,12 @@ void multiply_gradients(const GradientEstimate& estimate, const std::vector<std:
   }
 }
 
-GradientProduct multiply_gradients(const GradientEstimate& a, const GradientEstimate& b, std::size_t k) {
+GradientProduct multiply_gradients(const GradientEstimate& a, std::size_t i, const GradientEstimate& b, std::size_t j) {
   const EpisodeCount episodes(a.group_episodes);
-  const double plain = dot(a.gradients[k], b.gradients[k]);
+  const double plain = dot(a.gradients[i], b.gradients[j]);
   if (!(episodes.pairs() > 0.0)) return {plain, std::numeric_limits<double>::quiet_NaN()};
-  const double shared = sum_over_blocks(a.group_sums[k].size(),
-                                        [&](std::size_t g) { return dot(a.group_sums[k][g], b.group_sums[k][g]); });
+  const double shared = sum_over_blocks(a.group_sums[i].size(),
+                                        [&](std::size_t g) { return dot(a.group_sums[i][g], b.group_sums[j][g]); });
   return {plain, (episodes.all * episodes.all * plain - shared) / episodes.pairs()};
 }
 

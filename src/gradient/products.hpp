@@ -31,13 +31,13 @@ struct GradientProducts {
 void multiply_gradients(const GradientEstimate& estimate, const std::vector<std::size_t>& signals,
                         const GradientMetric& metric, bool unbiased, ThreadPool& pool, GradientProducts& products);
 
-// aᵀb of the gradients of one signal from two estimates of one batch, in the Euclidean metric. NaN for the unbiased one
-// of one episode.
+// aᵀb of the gradients of signals i and j from two estimates of one batch, in the Euclidean metric. NaN for the
+// unbiased one of one episode.
 struct GradientProduct {
   double plain = 0.0;
   double unbiased = 0.0;
 };
-GradientProduct multiply_gradients(const GradientEstimate& a, const GradientEstimate& b, std::size_t k);
+GradientProduct multiply_gradients(const GradientEstimate& a, std::size_t i, const GradientEstimate& b, std::size_t j);
 
 // Length of the standard error of gradient k, √(tr Σ / N): what noise alone would leave of a gradient that is 0. NaN of
 // one episode.

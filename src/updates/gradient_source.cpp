@@ -55,7 +55,7 @@ class SimulatorGradient final : public PolicyGradientSource {
     const GradientEstimate& steady = gradient_.estimate(parts.batch, parts.actor(), critics, *parts.context.pool);
     return mixture_.mix(steady, unbiased_);
   }
-  std::vector<double> mixture() const override { return mixed_ ? mixture_.weights() : std::vector<double>(); }
+  std::vector<double> mixture() const override { return mixed_ ? mixture_.asked() : std::vector<double>(); }
 
   void save(Tensors& tensors) const override {
     if (correction_ != GradientCorrection::kNone) mixture_.save(tensors, "mixture");

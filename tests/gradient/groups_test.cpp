@@ -108,10 +108,10 @@ TEST(GradientGroups, StartsInALatticeLeaveProductsUnbiased) {
   groups.average();
   blocks.average();
   EXPECT_NEAR(groups.gradients[0][0], kMean, 1e-12);
-  const double unbiased = multiply_gradients(groups, groups, 0).unbiased;
+  const double unbiased = multiply_gradients(groups, 0, groups, 0).unbiased;
   EXPECT_NEAR(unbiased, kMean * kMean, 0.01);
   EXPECT_GT(unbiased, 0.0);
-  EXPECT_NEAR(multiply_gradients(blocks, blocks, 0).unbiased, -0.117, 1e-3);
+  EXPECT_NEAR(multiply_gradients(blocks, 0, blocks, 0).unbiased, -0.117, 1e-3);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ Outcome try_out(double bias, const Noise& noise) {
     result.mixed += squared_error(mixture.mix(steady, unbiased).gradients[0], kTruth) / kIterations;
     result.steady += squared_error(steady.gradients[0], kTruth) / kIterations;
     result.unbiased += squared_error(unbiased.gradients[0], kTruth) / kIterations;
-    result.weight += mixture.weights()[0] / kIterations;
+    result.weight += mixture.weight() / kIterations;
   }
   return result;
 }
@@ -114,6 +114,47 @@ TEST(Mixture, GoesOnFromWhatItSaved) {
     for (const auto& part : found.group_sums[0]) sum += part[p];
     EXPECT_NEAR(found.gradients[0][p], sum / (kGroups * kEach), 1e-12);
   }
+}
+
+// Reward and cost that differ in one small direction, r, of which the steady estimate has the wrong sign. Each of its
+// gradients by itself errs less than the unbiased one, the noise of which is large but nearly the same in both: their
+// difference is right, and asks for as much weight in both.
+TEST(Mixture, KeepsTheDifferenceOfParallelGradientsRight) {
+  constexpr double kSmall = 0.1;
+  constexpr int kIterations = 200;
+  RandomStream random(3, Purpose::kTest);
+  const auto episodes = [&](double residual, double shared, double own) {
+    GradientEstimate result;
+    result.resize(2, kGroups, kParameters);
+    for (std::size_t g = 0; g < kGroups; ++g) {
+      result.group_episodes[g] = kEach;
+      for (std::size_t p = 0; p < kParameters; ++p) {
+        for (int i = 0; i < kEach; ++i) {
+          const double common = 1.0 + shared * random.normal();
+          result.group_sums[0][g][p] += common + own * random.normal();
+          result.group_sums[1][g][p] += common + (p % 2 == 0 ? residual : -residual) + own * random.normal();
+        }
+      }
+    }
+    result.average();
+    return result;
+  };
+  GradientMixture mixture(2);
+  double right = 0.0;  // how much of r is in the difference of what was mixed; 1: all of it
+  for (int i = 0; i < kIterations; ++i) {
+    const GradientEstimate steady = episodes(-kSmall, 0.0, 0.02);
+    const GradientEstimate unbiased = episodes(kSmall, 3.0, 0.02);
+    const GradientEstimate& mixed = mixture.mix(steady, unbiased);
+    for (std::size_t p = 0; p < kParameters; ++p) {
+      const double difference = mixed.gradients[1][p] - mixed.gradients[0][p];
+      right += (p % 2 == 0 ? difference : -difference) / (kSmall * kParameters * kIterations);
+    }
+  }
+  ASSERT_EQ(mixture.asked().size(), 3U);
+  EXPECT_LT(mixture.asked()[0], 0.3);
+  EXPECT_LT(mixture.asked()[1], 0.3);
+  EXPECT_GT(mixture.weight(), 0.95);
+  EXPECT_NEAR(right, 1.0, 0.1);
 }
 
 // One group cannot tell noise from bias.
