@@ -14,6 +14,7 @@ constexpr double kGapDrift = 0.0025;  // g²
 constexpr double kMemory = 0.9;       // of m², a measurement
 constexpr double kLeastScatter = 0.01;
 constexpr double kMostScatter = 0.5;  // more would make steps so short that nothing could be learned of it any more
+constexpr double kSurprise = 2.0;     // standard deviations
 constexpr double kMostSeen = 16.0;    // of m², by one measurement
 
 }  // namespace
@@ -88,6 +89,14 @@ void MovingEstimate::correct(const Vector& seen, double miss, double noise) {
     x_[0] += seen[1] == 0.0 ? miss : 0.0;
     x_[1] += seen[1] == 0.0 ? 0.0 : miss;
     return;
+  }
+  // A miss that what is known cannot explain: it was not known so well. The gap, of an episode without noise, else J.
+  const double excess = miss * miss / (kSurprise * kSurprise) - expected;
+  if (excess > 0.0) {
+    const std::size_t wrong = seen[1] != 0.0 ? 1 : 0;
+    p_[wrong][wrong] += excess;
+    across[wrong] += excess;
+    expected += excess;
   }
   for (std::size_t i = 0; i < 3; ++i) {
     x_[i] += across[i] / expected * miss;

@@ -76,6 +76,25 @@ TEST(MovingEstimate, WhatIsNotKnownChangesNothingButTheFirst) {
   EXPECT_EQ(estimate.mean(), 2.0);
 }
 
+// What cannot be by what is known was not known so well: a jump of the deployed J is followed within a measurement, and
+// leaves J with noise alone; the same for J with noise. Unexplained is beyond two standard deviations.
+TEST(MovingEstimate, FollowsWhatSurprisesIt) {
+  MovingEstimate estimate;
+  for (int i = 0; i < 100; ++i) {
+    estimate.measure(-90.0, 5.0);
+    estimate.measure_deployed(-60.0, 1.0);
+  }
+  EXPECT_NEAR(estimate.deployed(), -60.0, 1e-9);
+  const double mean = estimate.mean();
+  estimate.measure_deployed(-59.9, 1.0);  // nothing to wonder at
+  EXPECT_LT(estimate.deployed_variance(), 0.011);
+  for (int i = 0; i < 3; ++i) estimate.measure_deployed(-20.0, 1.0);
+  EXPECT_NEAR(estimate.deployed(), -20.0, 2.0);
+  EXPECT_NEAR(estimate.mean(), mean, 0.1);
+  for (int i = 0; i < 3; ++i) estimate.measure(-10.0, 5.0);
+  EXPECT_NEAR(estimate.mean(), -10.0, 10.0);
+}
+
 // Less noise takes the gap with it, by its square: J comes nearer to the deployed one, which stays.
 TEST(MovingEstimate, NoiseThatFallsTakesTheGapWithIt) {
   MovingEstimate estimate;
