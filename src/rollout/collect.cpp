@@ -36,7 +36,7 @@ class BlockRollout {
   int lanes() const { return block_.lanes(); }
   bool keeps_inner() const { return block_.keep == Keep::kInner; }
   std::uint32_t stream_of(int lane) const {
-    return key_.first_environment + static_cast<std::uint32_t>(block_.environments.begin + lane);
+    return key_.first_environment + static_cast<std::uint32_t>((block_.environments.begin + lane) * key_.every);
   }
 
   void reset() {
@@ -60,6 +60,7 @@ class BlockRollout {
                       .iteration = key_.iteration,
                       .first_stream = key_.first_environment,
                       .environment = block_.environments.begin,
+                      .every = key_.every,
                       .environments = environments_},
                      block_.states.view(), lanes(), memory_.simulator);
     simulator_.observe(block_.states.view(), block_.observations.view(), lanes(), memory_.simulator);

@@ -14,14 +14,17 @@ struct Actor {
   const Normaliser<Real>& normaliser;
 };
 
-// Which random numbers the episodes use. Environment i of the batch draws from stream first_environment + i.
+// Which random numbers the episodes use. Environment i of the batch draws from stream first_environment + i·every.
 struct EpisodeKey {
   std::uint64_t seed = 0;
   Purpose reset = Purpose::kReset;
   Purpose noise = Purpose::kNoise;
   std::uint32_t iteration = 0;
   std::uint32_t first_environment = 0;
-  int of = 0;  // environments of the batch that these are the first of; 0: they are all of it
+  // These are environments 0, every, 2·every, … of a batch with so many; 0: they are all of it. Spread like that they
+  // are spread over a lattice of starts, too.
+  int of = 0;
+  int every = 1;
 };
 
 // Fills the batch with one episode for every environment. An environment whose state, observation or signals stop being

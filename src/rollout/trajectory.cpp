@@ -171,7 +171,7 @@ double PairedSums::mean_difference() const {
 double PairedSums::standard_error_of_difference() const { return standard_error(differences(*this)); }
 
 template <class Real>
-PairedSums pair_episodes(const Batch<Real>& first, const Batch<Real>& second, int signal) {
+PairedSums pair_episodes(const Batch<Real>& first, const Batch<Real>& second, int every, int signal) {
   const auto sums_of = [signal](const Batch<Real>& batch) {
     std::vector<double> values;
     for (const auto& block : batch.blocks) {
@@ -185,10 +185,11 @@ PairedSums pair_episodes(const Batch<Real>& first, const Batch<Real>& second, in
   const std::vector<double> x = sums_of(first);
   const std::vector<double> y = sums_of(second);
   PairedSums result;
-  for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
-    if (std::isnan(x[i]) || std::isnan(y[i])) continue;
+  for (std::size_t j = 0; j < y.size(); ++j) {
+    const std::size_t i = j * static_cast<std::size_t>(every);
+    if (i >= x.size() || std::isnan(x[i]) || std::isnan(y[j])) continue;
     result.first.push_back(x[i]);
-    result.second.push_back(y[i]);
+    result.second.push_back(y[j]);
     result.environments.push_back(static_cast<int>(i));
   }
   return result;
@@ -200,8 +201,8 @@ template struct Batch<float>;
 template struct Batch<double>;
 template BatchStatistics summarise(const Batch<float>&);
 template BatchStatistics summarise(const Batch<double>&);
-template PairedSums pair_episodes(const Batch<float>&, const Batch<float>&, int);
-template PairedSums pair_episodes(const Batch<double>&, const Batch<double>&, int);
+template PairedSums pair_episodes(const Batch<float>&, const Batch<float>&, int, int);
+template PairedSums pair_episodes(const Batch<double>&, const Batch<double>&, int, int);
 template std::vector<double> episode_sums(const Batch<float>&, int);
 template std::vector<double> episode_sums(const Batch<double>&, int);
 

@@ -141,15 +141,15 @@ template <class Real>
 std::vector<double> episode_sums(const Batch<Real>& batch, int signal);
 
 // A signal's sums over episodes of two batches from the same start states, those that diverged in neither: environments
-// 0, 1, … of both.
+// 0, 1, … of the second are 0, every, 2·every, … of the first.
 struct PairedSums {
   std::vector<double> first, second;
-  std::vector<int> environments;
+  std::vector<int> environments;  // of the first batch
 
   double mean_difference() const;               // second less first; NaN of none
   double standard_error_of_difference() const;  // NaN of fewer than two
 };
 template <class Real>
-PairedSums pair_episodes(const Batch<Real>& first, const Batch<Real>& second, int signal);
+PairedSums pair_episodes(const Batch<Real>& first, const Batch<Real>& second, int every, int signal);
 
 }  // namespace cgpo

@@ -123,10 +123,12 @@ void ActorCritic<Real>::collect_episodes(int iteration, int episodes) {
 }
 
 template <class Real>
-void ActorCritic<Real>::repeat_without_noise(int iteration, Batch<Real>& deployed) const {
-  const EpisodeKey key{
-      .seed = context.seed, .iteration = static_cast<std::uint32_t>(iteration), .of = batch.environments};
-  collect(*simulator, actor(), key, /*deterministic=*/true, *context.pool, deployed);
+void ActorCritic<Real>::repeat_episodes(int iteration, bool deterministic, Batch<Real>& repeated) const {
+  const EpisodeKey key{.seed = context.seed,
+                       .iteration = static_cast<std::uint32_t>(iteration),
+                       .of = batch.environments,
+                       .every = repeats_every(repeated)};
+  collect(*simulator, actor(), key, deterministic, *context.pool, repeated);
 }
 
 // What diverges passes through any number on its way: such observations would scale all others down to nothing.

@@ -2,6 +2,7 @@
 // a signal. Plain members and functions on them; an algorithm calls those it needs, in the order it needs.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -46,8 +47,12 @@ struct ActorCritic {
   void warm_up_normaliser(int episodes = 0);
   // Samples so many episodes of an iteration into `batch`.
   void collect_episodes(int iteration, int episodes = 0);
-  // Fills `deployed` with episodes from the start states of the batch's first ones, by the mean action.
-  void repeat_without_noise(int iteration, Batch<Real>& deployed) const;
+  // Fills `repeated` with episodes from start states of the batch, of every so-many-th of its own, with the noise that
+  // they had or by the mean action.
+  void repeat_episodes(int iteration, bool deterministic, Batch<Real>& repeated) const;
+  int repeats_every(const Batch<Real>& repeated) const {
+    return std::max(1, batch.environments / repeated.environments);
+  }
   // Merges the batch's observations; the first layers take the change up, so that no network's function moves. Not
   // those of a batch that no update may come from.
   void update_normaliser();

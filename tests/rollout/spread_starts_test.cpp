@@ -24,10 +24,13 @@ struct Reaching {
   }
   Batch<double> run(int environments, std::uint32_t iteration, int block = 16, int threads = 1,
                     std::uint32_t first = 0) const {
+    return run(environments, {.seed = 3, .iteration = iteration, .first_environment = first}, true, block, threads);
+  }
+  Batch<double> run(int environments, const EpisodeKey& key, bool deterministic, int block = 16,
+                    int threads = 1) const {
     Batch<double> batch(simulator, environments, /*horizon_in=*/1, block);
     ThreadPool pool(threads);
-    collect(simulator, Actor<double>{policy, parameters, normaliser},
-            {.seed = 3, .iteration = iteration, .first_environment = first}, /*deterministic=*/true, pool, batch);
+    collect(simulator, Actor<double>{policy, parameters, normaliser}, key, deterministic, pool, batch);
     return batch;
   }
   std::shared_ptr<const Task> task;
@@ -137,6 +140,27 @@ TEST(SpreadStarts, BlocksAndThreadsChangeNothing) {
   }
   EXPECT_NE(starts(reaching.run(50, 3))[0].x, one[0].x);             // another iteration,
   EXPECT_NE(starts(reaching.run(50, 2, 50, 1, 50))[0].x, one[0].x);  // or another part of an evaluation
+}
+
+// Some episodes of a batch once more: every eighth of 32, with its start and its noise, so that all radii are there.
+TEST(SpreadStarts, SomeOfABatchAreSpreadOverIt) {
+  const Reaching setup("stratified");
+  const EpisodeKey key{.seed = 5, .iteration = 7};
+  const Batch<double> all = setup.run(32, key, false);
+  EpisodeKey some = key;
+  some.of = 32;
+  some.every = 8;
+  const Batch<double> repeated = setup.run(4, some, false, /*block=*/3);
+  const PairedSums pairs = pair_episodes(all, repeated, 8, 0);
+  EXPECT_EQ(pairs.environments, (std::vector<int>{0, 8, 16, 24}));
+  EXPECT_EQ(pairs.first, pairs.second);
+  double least = 1.0;
+  double most = 0.0;
+  for (const Start& start : starts(repeated)) {
+    least = std::min(least, start.radius());
+    most = std::max(most, start.radius());
+  }
+  EXPECT_GT(most - least, 0.04);  // radii are 0 … 0.2; four neighbours differ by 0.0375
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ void OutsideEnvironmentSimulator<Real>::start(const EpisodeStarts& starts, Rows<
   std::vector<std::uint64_t> seeds;
   for (int lane = 0; lane < lanes; ++lane) {
     RandomStream random(starts.seed, starts.purpose, starts.iteration,
-                        starts.first_stream + static_cast<std::uint32_t>(starts.environment + lane));
+                        starts.first_stream + static_cast<std::uint32_t>((starts.environment + lane) * starts.every));
     seeds.push_back(random.bits64());
   }
   scratch.start.resize(values_of(lanes, spec.observations));

@@ -76,7 +76,7 @@ void Simulator<Real>::start(const EpisodeStarts& starts, Rows<Real> state, int l
   const auto states = static_cast<std::size_t>(spec_.states);
   scratch.start.resize(states);
   for (int lane = 0; lane < lanes; ++lane) {
-    const int environment = starts.environment + lane;
+    const int environment = (starts.environment + lane) * starts.every;
     RandomStream random(starts.seed, starts.purpose, starts.iteration,
                         starts.first_stream + static_cast<std::uint32_t>(environment));
     // Step 1 of the first environment: a stream that no reset draws from, since those are step 0.

@@ -43,13 +43,15 @@ class ScratchRows {
   Real* next_;
 };
 
-// Which episodes the lanes of a block begin. Environment i of the batch draws from stream first_stream + i.
+// Which episodes the lanes of a block begin. Environment i of the batch draws from stream first_stream + i·every, and
+// is environment i·every of the whole batch.
 struct EpisodeStarts {
   std::uint64_t seed = 0;
   Purpose purpose = Purpose::kReset;
   std::uint32_t iteration = 0;
   std::uint32_t first_stream = 0;
-  int environment = 0;   // of the batch, that lane 0 is
+  int environment = 0;  // of the batch, that lane 0 is
+  int every = 1;
   int environments = 1;  // of the whole batch
 };
 
