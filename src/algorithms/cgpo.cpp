@@ -226,15 +226,12 @@ class Cgpo final : public Algorithm {
     }
   }
 
-  // The new policy from start states and with the noise that the old one had in the first of the batch's episodes;
-  // shorter steps until one holds.
+  // The new policy from start states and with the noise that the old one had in some of the batch's episodes; shorter
+  // steps until one holds.
   void try_step(IterationReport& report) {
-    const EpisodeKey key{.seed = parts_.context.seed,
-                         .iteration = static_cast<std::uint32_t>(iteration_),
-                         .of = parts_.batch.environments};
     trial_->use(std::min(trial_->capacity(), parts_.batch.environments));
     for (;;) {
-      collect(*parts_.simulator, parts_.actor(), key, /*deterministic=*/false, *parts_.context.pool, *trial_);
+      parts_.repeat_episodes(iteration_, /*deterministic=*/false, *trial_);
       monitor_.count_steps(std::int64_t{trial_->environments} * trial_->horizon);
       const Outcome now = outcome_of_trial();
       fill_changes(now, report);
@@ -250,7 +247,7 @@ class Cgpo final : public Algorithm {
     const auto lost = std::int64_t{trial_->environments} - trial_->intact_environments();
     const bool diverged = too_many_diverged(lost, trial_->environments);
     for (std::size_t k = 0; k <= origin_.costs.size(); ++k) {
-      const PairedSums pairs = pair_episodes(parts_.batch, *trial_, static_cast<int>(k));
+      const PairedSums pairs = pair_episodes(parts_.batch, *trial_, parts_.repeats_every(*trial_), static_cast<int>(k));
       const double change = diverged ? kNan : pairs.mean_difference();
       const double se = known_or_none(pairs.standard_error_of_difference());
       (k == 0 ? now.return_now : now.costs_now[k - 1]) += change;
@@ -294,7 +291,7 @@ class Cgpo final : public Algorithm {
   // c_i = J_Ci − (b_i − margin), J_Ci the larger of what it is with noise and deployed. A cost without a limit is left
   // to itself.
   void aim(const IterationReport& report) {
-    origin_.costs = report.costs;
+    origin_.costs = outcome(monitor_.statistics()).costs_now;
     origin_.margins.assign(report.limits.size(), 0.0);
     origin_.problem.slack.clear();
     // Near a limit steps are short enough that what their predictions may miss leaves half of the way there.
@@ -306,10 +303,9 @@ class Cgpo final : public Algorithm {
     for (std::size_t k = 0; k < active_.size(); ++k) {
       const std::size_t i = active_[k];
       const double share = std::max(std::abs(report.limits[i]), 1.0);
-      origin_.costs[i] = monitor_.cost(i);
       origin_.margins[i] = settings_.radius.margin * share + monitor_.margin(i, reach(k + 1));
       const double bend = settings_.radius.confidence > 0.0 ? monitor_.estimate(i + 1).bend() * reach(k + 1) : 0.0;
-      origin_.problem.slack.push_back(origin_.costs[i] + bend - (report.limits[i] - origin_.margins[i]));
+      origin_.problem.slack.push_back(monitor_.cost(i) + bend - (report.limits[i] - origin_.margins[i]));
     }
   }
 
@@ -319,13 +315,15 @@ class Cgpo final : public Algorithm {
     return broken && !settings_.radius.sidestep ? 2.0 : settings_.radius.cutoff;
   }
 
-  // Before the first step there is nothing to compare with. What too few episodes speak for is NaN, and worse than
-  // anything that a step may bring.
+  // Of the policy with noise: it is what gradients speak of. The deployed one's cost may jump where that of all the
+  // noise around it does not, and taking a step back would not undo it. Before the first step there is nothing to
+  // compare with. What too few episodes speak for is NaN, and worse than anything that a step may bring.
   Outcome outcome(const BatchStatistics& statistics) const {
     const MovingEstimate& reached = monitor_.estimate(0);
     Outcome now{reached.mean(), std::hypot(std::sqrt(reached.variance()), origin_.return_se), {}, {}};
     for (std::size_t i = 0; i < parts_.constraints.limits.size(); ++i) {
-      now.costs_now.push_back(monitor_.cost(i));
+      const MovingEstimate& cost = monitor_.estimate(i + 1);
+      now.costs_now.push_back(cost.known() ? cost.mean() : statistics.mean[i + 1]);
       now.costs_se.push_back(known_or_none(statistics.standard_error[i + 1]));
       if (!origin_.costs_se.empty()) now.costs_se[i] = std::hypot(now.costs_se[i], origin_.costs_se[i]);
     }

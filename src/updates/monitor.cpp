@@ -17,7 +17,7 @@ constexpr int kTimeForProgress = 10;      // iterations
 constexpr double kSettled = 0.1;          // of the returns' range: less progress than this, and the policy has settled
 constexpr double kNoDifference = 0.0025;  // of a limit, or of the returns' range: what noise may change
 constexpr double kNear = 0.05;            // of a limit
-constexpr double kFar = 0.15;             // of a limit, too
+constexpr double kFewEnds = 0.02;         // of an episode's steps, lost to its end
 constexpr double kSmoothing = 0.8;        // of what the next number of episodes is chosen by
 constexpr int kStarts = 4096;             // that V is averaged over
 constexpr int kSmallestLattice = 32;      // fewer starts of a lattice do not tell how far off their mean is
@@ -98,11 +98,11 @@ IterationReport PolicyMonitor::collect(ActorCritic<float>& parts, int iteration)
   parts.collect_episodes(iteration, episodes_);
   steps_ += std::int64_t{episodes_} * horizon_;
   statistics_ = summarise(parts.batch);
+  average(1.0 - statistics_.episode_length / horizon_, kSmoothing, lost_to_ends_);
   look_at_starts(parts);
   measure_noisy(parts.batch);
   if (deployed_) measure_deployed(parts, iteration);
   if (estimates_[0].known()) follow_return(estimates_[0].deployed());  // with noise, if that is all there is
-  noise_can_fall_ = noise_can_fall(parts);
   IterationReport report = report_of(parts, statistics_, iteration, steps_);
   fill(report);
   return report;
@@ -175,10 +175,10 @@ void PolicyMonitor::measure_noisy(const Batch<float>& batch) {
 void PolicyMonitor::measure_deployed(ActorCritic<float>& parts, int iteration) {
   const int count = std::max(2, static_cast<int>(std::ceil(settings_.batch.deployed * episodes_)));
   deployed_->use(std::min({count, deployed_->capacity(), episodes_}));
-  parts.repeat_without_noise(iteration, *deployed_);
+  parts.repeat_episodes(iteration, /*deterministic=*/true, *deployed_);
   steps_ += std::int64_t{deployed_->environments} * horizon_;
   for (std::size_t k = 0; k < estimates_.size(); ++k) {
-    PairedSums sums = pair_episodes(parts.batch, *deployed_, static_cast<int>(k));
+    PairedSums sums = pair_episodes(parts.batch, *deployed_, parts.repeats_every(*deployed_), static_cast<int>(k));
     if (sums.first.empty()) continue;
     Spread& spread = spreads_[k];
     const double of_start = spread.starts.slope(spread.starts_and_sums);
@@ -222,20 +222,10 @@ void PolicyMonitor::fill(IterationReport& report) const {
 
 double PolicyMonitor::limit_size(std::size_t i) const { return std::max(std::abs(limits_[i]), 1.0); }
 
-// Whether the deployed policy is at limit i and the one with noise far from it. Gradients are those of the latter, and
-// would have it lower a cost that is low already, by falling more often, say. What helps is less noise.
-bool PolicyMonitor::noise_hides(std::size_t i) const {
-  const MovingEstimate& estimate = estimates_[i + 1];
-  if (!noise_can_fall_ || !filters() || !std::isfinite(limits_[i]) || !estimate.knows_deployed()) return false;
-  const double unsure = *quantile_ * std::sqrt(std::max(estimate.deployed_variance(), 0.0));
-  return estimate.deployed() + unsure > limits_[i] - kNear * limit_size(i) &&
-         estimate.mean() + *quantile_ * std::sqrt(estimate.variance()) <= limits_[i] - kFar * limit_size(i);
-}
-
 double PolicyMonitor::cost(std::size_t i) const {
   const MovingEstimate& estimate = estimates_[i + 1];
   if (!estimate.known()) return statistics_.mean[i + 1];
-  return noise_hides(i) ? estimate.mean() : std::max(estimate.mean(), estimate.deployed());
+  return std::max(estimate.mean(), estimate.deployed());
 }
 
 // What cost() has to stay below its limit by, so that both do: with noise the next batch's mean counts, which varies
@@ -247,7 +237,7 @@ double PolicyMonitor::margin(std::size_t i, double reach) const {
   const double noisy = *quantile_ * std::sqrt(estimate.variance_after(reach) + batch) + estimate.mean() - cost(i);
   const double deployed =
       *quantile_ * std::sqrt(std::max(estimate.deployed_variance_after(reach), 0.0)) + estimate.deployed() - cost(i);
-  return std::max({noisy, estimate.knows_deployed() && !noise_hides(i) ? deployed : noisy, 0.0});
+  return std::max({noisy, estimate.knows_deployed() ? deployed : noisy, 0.0});
 }
 
 double PolicyMonitor::farthest_reach(std::size_t i) const {
@@ -289,15 +279,15 @@ bool PolicyMonitor::has_settled() const {
 }
 
 double PolicyMonitor::noise_factor(const ActorCritic<float>& parts) const {
-  if (!noise_can_fall(parts)) return 1.0;
-  bool falls = has_settled();
-  for (std::size_t i = 0; i < limits_.size(); ++i) falls = falls || noise_hides(i);
-  return falls ? settings_.policy.settle : 1.0;
+  return noise_can_fall(parts) && has_settled() ? settings_.policy.settle : 1.0;
 }
 
+// Not while ends take steps off the episodes: only scores see what brings an end about (gradient/missed.hpp), and their
+// variance goes as 1/σ².
 bool PolicyMonitor::noise_can_fall(const ActorCritic<float>& parts) const {
   const double factor = settings_.policy.settle;
-  return factor < 1.0 && noise_matters() && parts.noise() * factor >= settings_.policy.least_std;
+  return factor < 1.0 && lost_to_ends_.value <= kFewEnds && noise_matters() &&
+         parts.noise() * factor >= settings_.policy.least_std;
 }
 
 void PolicyMonitor::expect(const ExpectedMove& move, double noise_factor) {
@@ -367,6 +357,8 @@ void PolicyMonitor::save(Tensors& tensors) const {
   tensors.put("monitor.spreads", std::span<const double>(spreads));
   tensors.put("monitor.signals", std::span<const double>(signals_));
   tensors.put("monitor.returns", std::span<const double>(std::array{lowest_, highest_, lagging_, 1.0 * seen_}));
+  tensors.put("monitor.lost_to_ends",
+              std::span<const double>(std::array{lost_to_ends_.value, lost_to_ends_.known ? 1.0 : 0.0}));
   tensors.put("monitor.episodes", static_cast<std::int64_t>(episodes_));
   tensors.put("steps", steps_);
 }
@@ -393,6 +385,10 @@ void PolicyMonitor::load(const Tensors& tensors) {
   highest_ = returns.at(1);
   lagging_ = returns.at(2);
   seen_ = static_cast<int>(returns.at(3));
+  if (tensors.contains("monitor.lost_to_ends")) {
+    const std::vector<double> lost = tensors.numbers("monitor.lost_to_ends");
+    lost_to_ends_ = {lost.at(0), lost.at(1) != 0.0};
+  }
   const std::int64_t episodes = tensors.integer("monitor.episodes");
   if (episodes < 1 || episodes > settings_.environments)
     throw UserError("it goes on with {} episodes, and environments is {}", episodes, settings_.environments);

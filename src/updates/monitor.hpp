@@ -90,7 +90,6 @@ class PolicyMonitor {
   bool filters() const { return quantile_.has_value(); }
   double limit_size(std::size_t i) const;
   bool is_near(std::size_t i) const;
-  bool noise_hides(std::size_t i) const;
   bool noise_matters() const;
   bool noise_can_fall(const ActorCritic<float>& parts) const;
   bool has_settled() const;
@@ -116,7 +115,7 @@ class PolicyMonitor {
   double lowest_ = 0.0, highest_ = 0.0;  // return deployed, so far
   double lagging_ = 0.0;                 // the same return, some ten iterations late
   int seen_ = 0;                         // how often there was one
-  bool noise_can_fall_ = false;          // after the last batch
+  Average lost_to_ends_;                 // share of an episode's steps
   int smallest_;                         // number of episodes
   int episodes_;
   std::int64_t steps_ = 0;

@@ -124,47 +124,51 @@ TEST(AdaptiveBatch, StepsAreAllEpisodes) {
   }
 }
 
-// Noise that hides what the deployed policy does: a cost of −100 a² a step, so with a mean action of 0 it is 0 deployed
-// and −100 σ² with noise.
-struct HiddenCostTask {
-  double limit = 0.0;
+// An action is worth what it agrees with the state, and noise costs: −100 a² of a cost that is never in the way. The
+// second state counts steps, and an episode may end half-way.
+struct NoisyTask {
+  bool ends = false;
   TaskSpec spec() const {
-    return testing::toy_spec("hidden", {.states = 1, .observations = 1, .actions = 1, .horizon = 4},
-                             {{.name = "hidden", .limit = limit}});
+    return testing::toy_spec("noisy", {.states = 2, .observations = 2, .actions = 1, .horizon = 4},
+                             {{.name = "effort", .limit = 1000.0}});
   }
-  void reset(RandomStream& random, std::span<double> state) const { testing::uniform_start(random, state); }
+  void reset(RandomStream& random, std::span<double> state) const {
+    testing::uniform_start(random, state.first(1));
+    state[1] = 0.0;
+  }
   template <class S>
   void observe(std::span<const S> s, std::span<S> o) const {
     testing::observe_state(s, o);
   }
   template <class S>
   StepResult<S> step(std::span<const S> s, std::span<const S> a) const {
-    return {.state = {s[0]},
+    return {.state = {s[0], s[1] + 1.0},
             .reward = s[0] * a[0],
             .reward_paper = S(0.0),
             .costs = {-100.0 * a[0] * a[0]},
-            .ended = S(0.0)};
+            .ended = ends ? select(s[1] > 0.5, S(1.0), S(0.0)) : S(0.0)};
   }
 };
 
-// Noise falls at once where it alone keeps a limit; elsewhere not before ten iterations were there to make progress in.
-TEST(SettlingNoise, WaitsForProgressUnlessItHidesACost) {
+// Noise falls once there is no progress any more, not before there were ten iterations to make some in; and not at all
+// while episodes end early, since only noise lets anything be learned of that.
+TEST(SettlingNoise, WaitsForProgressAndForEpisodesThatLast) {
   ThreadPool pool(1);
-  const auto noise_of = [&](double limit, int iterations) {
+  const auto noise_of = [&](bool ends) {
+    constexpr int kIterations = 60;
     AlgorithmContext context = adaptive_context(pool);
-    context.task = make_task(HiddenCostTask{.limit = limit});
-    context.settings.batch.deployed = 1.0;
+    context.task = make_task(NoisyTask{.ends = ends});
     context.settings.policy.least_std = 0.001;
-    context.settings.radius.initial = context.settings.radius.upper = 1e-6;  // the policy stays
     const auto algorithm = find_algorithm("cgpo").make(context);
     std::vector<double> noise;
-    for (int i = 0; i < iterations; ++i) noise.push_back(algorithm->iterate().noise.value());
+    for (int i = 0; i < kIterations; ++i) noise.push_back(algorithm->iterate().noise.value());
     return noise;
   };
-  const std::vector<double> hidden = noise_of(0.0, 4);
-  for (std::size_t i = 1; i < hidden.size(); ++i) EXPECT_NEAR(hidden[i], 0.9 * hidden[i - 1], 1e-6) << i;
-  const std::vector<double> far = noise_of(1000.0, 12);
-  for (std::size_t i = 1; i < 10; ++i) EXPECT_EQ(far[i], far[0]) << i;
+  const std::vector<double> lasting = noise_of(false);
+  for (std::size_t i = 1; i < 10; ++i) EXPECT_EQ(lasting[i], lasting[0]) << i;
+  EXPECT_LT(lasting.back(), 0.5 * lasting[0]);
+  const std::vector<double> ending = noise_of(true);
+  for (const double noise : ending) EXPECT_EQ(noise, ending[0]);
 }
 
 // passes · new samples / batch Adam steps, at most critic.steps: Adam counts them itself.
