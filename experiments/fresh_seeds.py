@@ -61,7 +61,7 @@ def run(options):
     done = set()
     if results.exists():
         done = {(d["name"], d["task"], d["seed"]) for d in map(json.loads, open(results))}
-    todo = [(a, t, s) for t in options.tasks for a in ["cgpo"] + BASELINES
+    todo = [(a, t, s) for t in options.tasks for a in options.algos
             for s in range(options.first_seed, options.first_seed + (options.seeds if a == "cgpo" else options.baseline_seeds))
             if (a, t, s) not in done]
 
@@ -175,6 +175,7 @@ def main():
     runner.add_argument("--jobs", type=int, default=os.cpu_count())
     runner.add_argument("--first-seed", type=int, default=1000)
     runner.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS)
+    runner.add_argument("--algos", nargs="+", default=["cgpo"] + BASELINES, choices=["cgpo"] + BASELINES)
     runner.add_argument("--seeds", type=int, default=20, help="of cgpo")
     runner.add_argument("--baseline-seeds", type=int, default=5)
     runner.add_argument("--episodes", type=int, default=8192)
