@@ -268,7 +268,7 @@ TEST(Model, HonoursMasksPairsAndExcludes) {
   EXPECT_EQ(contacts("", "friction='0.1'").at(0).friction, 0.3);
   EXPECT_EQ(contacts("", "friction='0.1' priority='1'").at(0).friction, 0.1);
   EXPECT_EQ(contacts("", "condim='1' priority='1'").at(0).friction, 0.0);
-  EXPECT_EQ(contacts("", "margin='0.02' gap='0.005'").at(0).margin, 0.015);
+  EXPECT_EQ(contacts("", "margin='0.02' gap='0.005'").at(0).margin, 0.02);
   EXPECT_THAT(contacts("", "contype='2' conaffinity='2'"), IsEmpty());
   EXPECT_THAT(contacts("<contact><exclude body1='a' body2='world'/></contact>", ""), IsEmpty());
   EXPECT_THAT(contacts("<option><flag contact='disable'/></option>", ""), IsEmpty());
