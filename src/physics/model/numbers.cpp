@@ -26,6 +26,7 @@ std::vector<Numbers> numbers_of(const mjModel& m) {
           {mjOBJ_GEOM, "gap", m.geom_gap, m.ngeom, 1},
           {mjOBJ_GEOM, "adhesion", m.geom_adhesion, m.ngeom, 1},
           {mjOBJ_GEOM, "surfacevel", m.geom_surfacevel, m.ngeom, 6},
+          {mjOBJ_GEOM, "fluidcoef", m.geom_fluid, m.ngeom, mjNFLUID},
           {mjOBJ_GEOM, "solmix", m.geom_solmix, m.ngeom, 1},
           {mjOBJ_GEOM, "solref", m.geom_solref, m.ngeom, mjNREF},
           {mjOBJ_GEOM, "solimp", m.geom_solimp, m.ngeom, mjNIMP},
@@ -50,6 +51,7 @@ std::vector<Numbers> numbers_of(const mjModel& m) {
           {mjOBJ_ACTUATOR, "gain", m.actuator_gainprm, m.nactuator, mjNGAIN},
           {mjOBJ_ACTUATOR, "bias", m.actuator_biasprm, m.nactuator, mjNBIAS},
           {mjOBJ_ACTUATOR, "dynprm", m.actuator_dynprm, m.nactuator, mjNDYN},
+          {mjOBJ_ACTUATOR, "actrange", m.actuator_actrange, m.nactuator, 2},
           {mjOBJ_ACTUATOR, "delay", m.actuator_delay, m.nactuator, 1},
           {mjOBJ_ACTUATOR, "armature", m.actuator_armature, m.nactuator, 1},
           {mjOBJ_ACTUATOR, "damping", m.actuator_damping, m.nactuator, 1},
@@ -81,6 +83,8 @@ std::vector<Numbers> numbers_of(const mjModel& m) {
           {mjOBJ_TENDON, "armature", m.tendon_armature, m.ntendon, 1},
           {mjOBJ_TENDON, "frictionloss", m.tendon_frictionloss, m.ntendon, 1},
           {mjOBJ_TENDON, "springlength", m.tendon_lengthspring, m.ntendon, 2},
+          {mjOBJ_TENDON, "solreffriction", m.tendon_solref_fri, m.ntendon, mjNREF},
+          {mjOBJ_TENDON, "solimpfriction", m.tendon_solimp_fri, m.ntendon, mjNIMP},
           {mjOBJ_TENDON, "solreflimit", m.tendon_solref_lim, m.ntendon, mjNREF},
           {mjOBJ_TENDON, "solimplimit", m.tendon_solimp_lim, m.ntendon, mjNIMP}};
 }

@@ -19,8 +19,38 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kBlanks = " \t\r\n";
-constexpr std::array<std::string_view, 7> kOptional = {"mass",   "fromto", "euler",      "axisangle",
-                                                       "xyaxes", "zaxis",  "fullinertia"};
+struct Optional {
+  std::string_view element;  // empty: any
+  std::string_view attribute;
+};
+constexpr auto kOptional = std::to_array<Optional>({{"", "mass"},
+                                                    {"", "density"},
+                                                    {"", "fromto"},
+                                                    {"", "euler"},
+                                                    {"", "axisangle"},
+                                                    {"", "xyaxes"},
+                                                    {"", "zaxis"},
+                                                    {"", "fullinertia"},
+                                                    {"inertial", "pos"},
+                                                    {"pair", "friction"},
+                                                    {"pair", "margin"},
+                                                    {"pair", "gap"},
+                                                    {"pair", "solref"},
+                                                    {"pair", "solimp"},
+                                                    {"compiler", "boundmass"},
+                                                    {"compiler", "boundinertia"},
+                                                    {"compiler", "settotalmass"},
+                                                    // whatever is not positive
+                                                    {"muscle", "range"},
+                                                    {"muscle", "lengthrange"},
+                                                    {"muscle", "timeconst"},
+                                                    {"muscle", "force"},
+                                                    {"muscle", "scale"},
+                                                    {"muscle", "lmin"},
+                                                    {"muscle", "lmax"},
+                                                    {"muscle", "vmax"},
+                                                    {"muscle", "fpmax"},
+                                                    {"muscle", "fvmax"}});
 
 struct Attribute {
   std::string_view element;
@@ -88,6 +118,12 @@ class AttributeReader {
   std::vector<Attribute> found_;
 };
 
+bool is_optional(const Attribute& attribute) {
+  return std::any_of(kOptional.begin(), kOptional.end(), [&](const Optional& optional) {
+    return attribute.name == optional.attribute && (optional.element.empty() || attribute.element == optional.element);
+  });
+}
+
 bool has_nan(std::string_view values) {
   const std::string text(values);
   const char* at = text.c_str();
@@ -98,16 +134,18 @@ bool has_nan(std::string_view values) {
   }
 }
 
-// A file and those that it includes, each once. MuJoCo looks for all of them beside the first.
+// A file and those that it includes or takes parts from, each once. MuJoCo looks for them beside the first file, and
+// beside the one that names them.
 class WrittenFiles {
  public:
   explicit WrittenFiles(fs::path folder) : folder_(std::move(folder)) {}
 
   void check(const std::string& xml, const std::string& name) {
     for (const Attribute& attribute : AttributeReader(xml).read()) {
-      if (attribute.element == "include" && attribute.name == "file") check_included(std::string(attribute.value));
-      if (std::find(kOptional.begin(), kOptional.end(), attribute.name) == kOptional.end()) continue;
-      if (!has_nan(attribute.value)) continue;
+      if ((attribute.element == "include" || attribute.element == "model") && attribute.name == "file") {
+        for (const fs::path& folder : {folder_, fs::path(name).parent_path()}) check_other(folder / attribute.value);
+      }
+      if (!is_optional(attribute) || !has_nan(attribute.value)) continue;
       const auto line = 1 + std::count(xml.begin(), xml.begin() + static_cast<std::ptrdiff_t>(attribute.at), '\n');
       throw UserError("{}: {} in line {}: {} is nan, not a finite number", name, attribute.element, line,
                       attribute.name);
@@ -116,8 +154,7 @@ class WrittenFiles {
 
  private:
   // One that is missing or was included before is the compiler's to refuse.
-  void check_included(const std::string& file) {
-    const fs::path path = folder_ / file;
+  void check_other(const fs::path& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) return;
     if (fs::is_other(path, ignored)) throw UserError("'{}' is not a file", path.string());
