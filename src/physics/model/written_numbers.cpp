@@ -1,10 +1,12 @@
-// Attributes in which MuJoCo's compiler takes a NaN for "not given": what it compiled does not show them, so they are
-// looked for where they are written, in the file and in all that it includes.
+// Attributes in which MuJoCo's compiler takes a NaN for "not given", or fails of it with a message about something
+// else: what it compiled does not show them, so they are looked for where they are written, in the file and in all that
+// it includes.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -31,7 +33,8 @@ constexpr auto kOptional = std::to_array<Optional>({{"", "mass"},
                                                     {"", "xyaxes"},
                                                     {"", "zaxis"},
                                                     {"", "fullinertia"},
-                                                    {"inertial", "pos"},
+                                                    {"", "pos"},
+                                                    {"", "quat"},
                                                     {"pair", "friction"},
                                                     {"pair", "margin"},
                                                     {"pair", "gap"},
@@ -54,6 +57,7 @@ constexpr auto kOptional = std::to_array<Optional>({{"", "mass"},
 
 struct Attribute {
   std::string_view element;
+  std::string_view element_name;
   std::string_view name;
   std::string_view value;
   std::size_t at;  // in the text
@@ -84,6 +88,15 @@ class AttributeReader {
 
   void read_element() {
     const std::string_view element = word();
+    const std::size_t first = found_.size();
+    read_attributes(element);
+    for (std::size_t i = first; i < found_.size(); ++i) {
+      if (found_[i].name != "name") continue;
+      for (std::size_t k = first; k < found_.size(); ++k) found_[k].element_name = found_[i].value;
+    }
+  }
+
+  void read_attributes(std::string_view element) {
     for (;;) {
       skip_blanks();
       if (at_ >= xml_.size() || xml_[at_] == '>' || xml_[at_] == '<') return;
@@ -99,7 +112,7 @@ class AttributeReader {
       if (at_ >= xml_.size() || (xml_[at_] != '"' && xml_[at_] != '\'')) return;
       const std::size_t close = xml_.find(xml_[at_], at_ + 1);
       if (close == std::string_view::npos) return;
-      found_.push_back({element, name, xml_.substr(at_ + 1, close - at_ - 1), begin});
+      found_.push_back({element, "", name, xml_.substr(at_ + 1, close - at_ - 1), begin});
       at_ = close + 1;
     }
   }
@@ -147,7 +160,9 @@ class WrittenFiles {
       }
       if (!is_optional(attribute) || !has_nan(attribute.value)) continue;
       const auto line = 1 + std::count(xml.begin(), xml.begin() + static_cast<std::ptrdiff_t>(attribute.at), '\n');
-      throw UserError("{}: {} in line {}: {} is nan, not a finite number", name, attribute.element, line,
+      const std::string called =
+          attribute.element_name.empty() ? std::string() : fmt::format(" '{}'", attribute.element_name);
+      throw UserError("{}: {}{} in line {}: {} is nan, not a finite number", name, attribute.element, called, line,
                       attribute.name);
     }
   }
