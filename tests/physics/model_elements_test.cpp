@@ -16,11 +16,11 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // Two links in a fluid, with places to add to.
-struct Parts {
+struct RobotParts {
   std::string option = {}, world = {}, joint = {}, geom = {}, actuators = {}, more = {};
 };
 
-std::string robot(const Parts& parts) {
+std::string two_links(const RobotParts& parts) {
   return fmt::format(
       R"(<mujoco><option density="100" viscosity="0.5"/>{}<worldbody>{}
          <body name="arm" pos="0 0 2"><joint name="shoulder" axis="0 1 0" {}/>
@@ -31,7 +31,7 @@ std::string robot(const Parts& parts) {
       parts.option, parts.world, parts.joint, parts.geom, parts.actuators, parts.more);
 }
 
-void expect_mujocos(const std::string& xml, bool leave_out = false) {
+void expect_as_mujoco(const std::string& xml, bool leave_out = false) {
   const Model model = load_model_from_text(xml);
   EXPECT_EQ(model.unsupported.empty(), !leave_out) << xml;
   MujocoEngine engine = MujocoEngine::from_text(xml);
@@ -45,9 +45,9 @@ void expect_mujocos(const std::string& xml, bool leave_out = false) {
 
 TEST(ModelElements, SpringsAndDampersAreSwitchedOffApartAndTheFluidWithBoth) {
   for (const char* flags : {"", "spring='disable'", "damper='disable'", "spring='disable' damper='disable'"}) {
-    expect_mujocos(robot({.option = fmt::format("<option><flag {}/></option>", flags),
-                          .joint = "stiffness='5' springref='20' damping='3'",
-                          .actuators = "<general joint='shoulder' damping='0.7'/>"}));
+    expect_as_mujoco(two_links({.option = fmt::format("<option><flag {}/></option>", flags),
+                                .joint = "stiffness='5' springref='20' damping='3'",
+                                .actuators = "<general joint='shoulder' damping='0.7'/>"}));
   }
 }
 
@@ -56,10 +56,10 @@ TEST(ModelElements, DampingAndInertiaOfActuatorsAreReflectedThroughTheirGears) {
       "<general joint='shoulder' gear='3' damping='2' armature='0.5' group='2'/>"
       "<general jointinparent='shoulder' gear='-2' armature='0.1'/>"
       "<general joint='wrist' gear='0.5 1 -2' damping='0.3' armature='0.2'/>";
-  expect_mujocos(robot({.actuators = geared}));
-  expect_mujocos(robot({.option = "<option><flag actuation='disable'/></option>", .actuators = geared}));
-  expect_mujocos(robot({.option = "<option actuatorgroupdisable='2'/>", .actuators = geared}));
-  expect_mujocos(robot({.option = "<option actuatorgroupdisable='0 1'/>", .actuators = geared}));
+  expect_as_mujoco(two_links({.actuators = geared}));
+  expect_as_mujoco(two_links({.option = "<option><flag actuation='disable'/></option>", .actuators = geared}));
+  expect_as_mujoco(two_links({.option = "<option actuatorgroupdisable='2'/>", .actuators = geared}));
+  expect_as_mujoco(two_links({.option = "<option actuatorgroupdisable='0 1'/>", .actuators = geared}));
 }
 
 // A servo's setpoint on a ball joint means the nearest turn; on any other actuator that is affine it is a number.
@@ -71,11 +71,11 @@ TEST(ModelElements, ServosOfBallJointsTurnTheShortWay) {
       "<general joint='wrist' gaintype='affine' gainprm='3' biastype='affine' biasprm='0 -3'/>",
       "<velocity joint='wrist' kv='2'/>",
       "<position joint='wrist' kp='3' ctrlrange='-4 4' forcerange='-2 2'/>"};
-  for (const char* servo : servos) expect_mujocos(robot({.actuators = servo}));
+  for (const char* servo : servos) expect_as_mujoco(two_links({.actuators = servo}));
 }
 
 TEST(ModelElements, WhatIsNotSupportedIsNamed) {
-  const auto unsupported = [](const Parts& parts) { return load_model_from_text(robot(parts)).unsupported; };
+  const auto unsupported = [](const RobotParts& parts) { return load_model_from_text(two_links(parts)).unsupported; };
   EXPECT_THAT(unsupported({}), IsEmpty());
   EXPECT_THAT(unsupported({.joint = "actuatorfrcrange='-1 1'"}), ElementsAre("joint 'shoulder': actuatorfrcrange"));
   EXPECT_THAT(unsupported({.joint = "stiffness='1 2'"}), ElementsAre("joint 'shoulder': stiffness that is not linear"));
@@ -102,7 +102,7 @@ TEST(ModelElements, WhatIsNotSupportedIsNamed) {
     EXPECT_THAT(unsupported({.option = fmt::format("<option integrator='{}'/>", integrator)}),
                 ElementsAre(fmt::format("option integrator '{}': only Euler", integrator)));
   }
-  EXPECT_THAT(load_model_from_text(robot({.option = "<option><flag sleep='enable'/></option>"})).warnings,
+  EXPECT_THAT(load_model_from_text(two_links({.option = "<option><flag sleep='enable'/></option>"})).warnings,
               ElementsAre(HasSubstr("flag 'sleep'")));
 }
 
@@ -111,14 +111,14 @@ TEST(ModelElements, WithoutThemTheRestIsMujocos) {
       "<tendon><fixed name='band' armature='0.3' damping='1 2' stiffness='1 2'><joint joint='shoulder' "
       "coef='2'/></fixed>"
       "</tendon>";
-  expect_mujocos(robot({.joint = "stiffness='1 2' damping='1 2' actuatorfrcrange='-1 1' springyield='5'",
-                        .actuators = "<general joint='shoulder' damping='1 2' armature='0.1' gear='2'/>"
-                                     "<general tendon='band' damping='1' armature='0.4'/>"
-                                     "<pid joint='shoulder' kp='3' input='pos vel'/>"
-                                     "<orientation joint='wrist' kp='3'/>",
-                        .more = tendon}),
-                 /*leave_out=*/true);
-  expect_mujocos(
+  expect_as_mujoco(two_links({.joint = "stiffness='1 2' damping='1 2' actuatorfrcrange='-1 1' springyield='5'",
+                              .actuators = "<general joint='shoulder' damping='1 2' armature='0.1' gear='2'/>"
+                                           "<general tendon='band' damping='1' armature='0.4'/>"
+                                           "<pid joint='shoulder' kp='3' input='pos vel'/>"
+                                           "<orientation joint='wrist' kp='3'/>",
+                              .more = tendon}),
+                   /*leave_out=*/true);
+  expect_as_mujoco(
       "<mujoco><worldbody><body gravcomp='0.7'><joint name='j' axis='0 1 0' actuatorgravcomp='true'/><geom size='0.1' "
       "pos='1 0 0'/></body></worldbody><actuator><motor joint='j'/></actuator></mujoco>",
       /*leave_out=*/true);
@@ -126,9 +126,9 @@ TEST(ModelElements, WithoutThemTheRestIsMujocos) {
 
 TEST(ModelElements, EveryControlHasAPlace) {
   const Model model = load_model_from_text(
-      robot({.actuators = "<pid name='servo' joint='shoulder' kp='3' input='pos vel'/>"
-                          "<dcmotor name='brake' joint='shoulder' resistance='1' motorconst='0.1' input='none'/>"
-                          "<motor name='last' joint='shoulder' gear='7' ctrlrange='-2 3'/>"}));
+      two_links({.actuators = "<pid name='servo' joint='shoulder' kp='3' input='pos vel'/>"
+                              "<dcmotor name='brake' joint='shoulder' resistance='1' motorconst='0.1' input='none'/>"
+                              "<motor name='last' joint='shoulder' gear='7' ctrlrange='-2 3'/>"}));
   ASSERT_EQ(model.nu, 4);
   ASSERT_EQ(model.actuators.size(), 4U);
   EXPECT_EQ(model.actuators[1].name, "servo");
@@ -147,7 +147,7 @@ TEST(ModelElements, EveryControlHasAPlace) {
   }
 }
 
-std::string balls(const std::string& floor, const std::string& ball, const std::string& more) {
+std::string two_balls(const std::string& floor, const std::string& ball, const std::string& more) {
   return fmt::format(
       R"(<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1" {}/>
          <body name="a"><joint name="lift" type="slide" axis="0 0 1"/><geom name="a" size="0.1" {}/></body>
@@ -158,7 +158,7 @@ std::string balls(const std::string& floor, const std::string& ball, const std::
 
 // Margins of two geoms add up, and a gap is beyond them, where there is a contact and no force.
 TEST(ModelElements, ForcesBeginAtTheSumOfTheMargins) {
-  const std::string xml = balls("margin='0.02' gap='0.01'", "margin='0.03' gap='0.02'", "");
+  const std::string xml = two_balls("margin='0.02' gap='0.01'", "margin='0.03' gap='0.02'", "");
   const double margin = load_model_from_text(xml).contacts.at(0).margin;
   EXPECT_DOUBLE_EQ(margin, 0.05);
   MujocoEngine engine = MujocoEngine::from_text(xml);
@@ -173,19 +173,20 @@ TEST(ModelElements, ForcesBeginAtTheSumOfTheMargins) {
 }
 
 TEST(ModelElements, BodiesAreExcludedByTheirNames) {
-  EXPECT_THAT(load_model_from_text(balls("", "", "")).warnings, ElementsAre(HasSubstr("geom 'a' with geom 'b'")));
-  const Model apart = load_model_from_text(balls("", "", "<contact><exclude body1='b' body2='a'/></contact>"));
+  EXPECT_THAT(load_model_from_text(two_balls("", "", "")).warnings, ElementsAre(HasSubstr("geom 'a' with geom 'b'")));
+  const Model apart = load_model_from_text(two_balls("", "", "<contact><exclude body1='b' body2='a'/></contact>"));
   EXPECT_THAT(apart.warnings, IsEmpty());
   EXPECT_EQ(apart.contacts.size(), 2U);
 }
 
 // A mocap body stands where the file has it: it touches what moves, and nothing else that stands.
 TEST(ModelElements, MocapBodiesStand) {
-  const std::string xml = robot({.world = "<geom name='floor' type='plane' size='1 1 1' contype='2' conaffinity='2'/>"
-                                          "<body name='hint' mocap='true'><geom name='hint' size='0.1' contype='2' "
-                                          "conaffinity='2'/></body>"
-                                          "<body pos='0 0 3'><freejoint/><geom name='ball' size='0.1' contype='2' "
-                                          "conaffinity='2'/></body>"});
+  const std::string xml =
+      two_links({.world = "<geom name='floor' type='plane' size='1 1 1' contype='2' conaffinity='2'/>"
+                          "<body name='hint' mocap='true'><geom name='hint' size='0.1' contype='2' "
+                          "conaffinity='2'/></body>"
+                          "<body pos='0 0 3'><freejoint/><geom name='ball' size='0.1' contype='2' "
+                          "conaffinity='2'/></body>"});
   const Model model = load_model_from_text(xml);
   EXPECT_THAT(model.warnings, IsEmpty());
   EXPECT_THAT(model.unsupported,
