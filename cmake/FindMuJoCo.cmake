@@ -11,7 +11,7 @@ file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/mujoco.txt mujoco_pinned REGEX "^mujoco-c
 string(REGEX MATCH "[0-9]+\\.[0-9]+\\.[0-9]+" mujoco_pinned "${mujoco_pinned}")
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" MuJoCo_SERIES ${mujoco_pinned})
 
-# The version that a header names: 4000000 is 4.0.0; up to 3.9 it was three digits.
+# The version that a header names: 4000000 is 4.0.0; older ones have three digits.
 function(cgpo_mujoco_version header result)
   file(STRINGS ${header} line REGEX "^#define +mjVERSION_HEADER +[0-9]+" LIMIT_COUNT 1)
   string(REGEX MATCH "[0-9]+$" number "${line}")

@@ -118,8 +118,8 @@ class RunFolder {
 // Returns what was found, in sentences.
 std::vector<std::string> mend_run(const std::filesystem::path& folder);
 
-// Who wrote a checkpoint and for what, beside the numbers: program, instruction set and MuJoCo, task, algorithm, seed, a
-// checksum of the configuration as far as a run keeps it for life, and after how many iterations.
+// Who wrote a checkpoint and for what, beside the numbers: program, instruction set and MuJoCo, task, algorithm, seed,
+// a checksum of the configuration as far as a run keeps it for life, and after how many iterations.
 void describe_checkpoint(Tensors& tensors, const Configuration& configuration, int iteration);
 
 // Reads a checkpoint, a best policy or a snapshot of this configuration. Throws UserError, naming the file, if it is
