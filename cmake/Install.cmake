@@ -30,12 +30,21 @@ foreach(header ${headers})
   install(FILES ${PROJECT_SOURCE_DIR}/src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cgpo/${folder})
 endforeach()
 
+# MuJoCo's library goes with us: programs look for it beside them, and where ours came from may be a folder of the build.
+install(FILES ${MuJoCo_LIBRARY} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(MuJoCo_LICENSE)
+  list(GET MuJoCo_LICENSE 0 license)
+  install(FILES ${license} DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.mujoco)
+endif()
+cmake_path(GET MuJoCo_LIBRARY FILENAME CGPO_MUJOCO_FILE)
+
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/cgpo)
 
 install(EXPORT cgpoTargets NAMESPACE cgpo:: DESTINATION ${package})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cgpoConfig.cmake.in ${PROJECT_BINARY_DIR}/cgpoConfig.cmake
-                              INSTALL_DESTINATION ${package} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+                              INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_LIBDIR
+                              NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 # Before version 1 each minor version may break what was built on the one before.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cgpoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/cgpoConfig.cmake ${PROJECT_BINARY_DIR}/cgpoConfigVersion.cmake

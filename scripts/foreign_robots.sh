@@ -3,7 +3,7 @@
 # python3 with pip and its package index. Only the files are wanted: nothing that the packages depend on is installed.
 set -euo pipefail
 folder=${1:?usage: scripts/foreign_robots.sh FOLDER}
-packages=(gymnasium==1.2.0 dm_control==1.0.7)
+packages=(gymnasium==1.4.0 dm_control==1.0.50)
 command -v python3 > /dev/null || { echo "foreign_robots: python3 is missing" >&2; exit 2; }
 python3 -m pip --version > /dev/null 2>&1 || { echo "foreign_robots: python3 has no pip" >&2; exit 2; }
 mkdir -p "$folder"

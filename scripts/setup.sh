@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the project needs, and only those that are missing.
+# Installs the Debian packages that the project needs, and only those that are missing, and fetches MuJoCo.
 # usage: setup.sh [build] [test]      what building and the demo need; what tests, pictures, lint and benchmarks add
 set -euo pipefail
 build=(
@@ -7,7 +7,7 @@ build=(
   libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev         # text, command line, configuration, JSON
   librandom123-dev                                                       # counter-based random numbers
   libasmjit-dev                                                          # encodes machine code
-  libmujoco-dev                                                          # MJCF compiler, oracle, engine    
+  python3-pip python3-venv                                               # fetch MuJoCo and other Python packages
   libjs-three libjs-chart.js                                             # pages: robots, curves
 )
 test=(
@@ -26,20 +26,23 @@ for group in "${@:-build}"; do
     *) echo "setup: there are build and test, not '$group'" >&2; exit 2 ;;
   esac
 done
-if ! command -v dpkg-query > /dev/null; then
-  echo "setup: this is not a Debian system; install the counterparts of: ${packages[*]}" >&2
-  exit 0
-fi
-missing=()
-for package in "${packages[@]}"; do
-  dpkg-query -W -f '${Status}' "$package" 2> /dev/null | grep -q 'install ok installed' || missing+=("$package")
-done
-[ ${#missing[@]} -eq 0 ] && exit 0
-sudo=()
-if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo > /dev/null || { echo "setup: as root, run: apt-get install ${missing[*]}" >&2; exit 2; }
-  sudo=(sudo)
-fi
-echo "setup: installing with apt-get: ${missing[*]}"
-"${sudo[@]}" apt-get update -qq
-"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
+install_packages() {
+  if ! command -v dpkg-query > /dev/null; then
+    echo "setup: this is not a Debian system; install the counterparts of: ${packages[*]}" >&2
+    return
+  fi
+  local missing=() sudo=() package
+  for package in "${packages[@]}"; do
+    dpkg-query -W -f '${Status}' "$package" 2> /dev/null | grep -q 'install ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo > /dev/null || { echo "setup: as root, run: apt-get install ${missing[*]}" >&2; exit 2; }
+    sudo=(sudo)
+  fi
+  echo "setup: installing with apt-get: ${missing[*]}"
+  "${sudo[@]}" apt-get update -qq
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
+}
+install_packages
+"$(dirname "$0")/fetch_mujoco.sh"

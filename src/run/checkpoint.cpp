@@ -11,6 +11,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/version.hpp"
 #include "cgpo/config/keys.hpp"
+#include "cgpo/physics/mujoco/version.hpp"
 #include "cgpo/run/run_folder.hpp"
 
 namespace cgpo {
@@ -110,6 +111,7 @@ void describe_checkpoint(Tensors& tensors, const Configuration& configuration, i
   tensors.metadata["program"] = kVersion;
   tensors.metadata["instruction_set"] = isa_name(best_isa());
   tensors.metadata["arithmetic"] = arithmetic_fingerprint();
+  tensors.metadata["mujoco"] = mujoco_version();
   tensors.metadata["task"] = configuration.task;
   tensors.metadata["algorithm"] = configuration.algorithm;
   tensors.metadata["seed"] = fmt::format("{}", configuration.seed);
@@ -154,6 +156,14 @@ std::vector<std::string> doubts_about(const Tensors& checkpoint, const fs::path&
         "'{}' was written where log, exp, sin or cos have other last bits (a CPU with {}, and {} here, or another C "
         "library): the run goes on, but not bit for bit",
         path.string(), said("instruction_set", "other instructions"), isa_name(best_isa())));
+  }
+  // Of an older program that did not write it enough is said; one under development had 2.2.2 then.
+  const std::string mujoco = said("mujoco", program == kVersion ? "2.2.2" : mujoco_version());
+  if (mujoco != mujoco_version()) {
+    doubts.push_back(fmt::format(
+        "'{}' was written with MuJoCo {}, and this is {}, which may read and step a robot otherwise: the run goes on, "
+        "but not bit for bit",
+        path.string(), mujoco, mujoco_version()));
   }
   return doubts;
 }

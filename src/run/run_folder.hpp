@@ -118,8 +118,8 @@ class RunFolder {
 // Returns what was found, in sentences.
 std::vector<std::string> mend_run(const std::filesystem::path& folder);
 
-// Who wrote a checkpoint and for what, beside the numbers: program and instruction set, task, algorithm, seed, a
-// checksum of the configuration as far as a run keeps it for life, and after how many iterations.
+// Who wrote a checkpoint and for what, beside the numbers: program, instruction set and MuJoCo, task, algorithm, seed,
+// a checksum of the configuration as far as a run keeps it for life, and after how many iterations.
 void describe_checkpoint(Tensors& tensors, const Configuration& configuration, int iteration);
 
 // Reads a checkpoint, a best policy or a snapshot of this configuration. Throws UserError, naming the file, if it is
@@ -132,7 +132,7 @@ Tensors read_checkpoint(const std::filesystem::path& path, const Configuration& 
 int iteration_of(const Tensors& checkpoint);
 
 // Why a run that goes on from it is not sure to be what it would have become, in sentences: no checksums, another
-// version of the program, another arithmetic.
+// version of the program or of MuJoCo, another arithmetic.
 std::vector<std::string> doubts_about(const Tensors& checkpoint, const std::filesystem::path& path);
 
 // Whether an entry is of what acts, policy and normaliser, and not of what trains.

@@ -1,4 +1,5 @@
 // Bad input: one sentence on standard error, exit code 2, and the disk is as it was.
+#include <cstdlib>
 #include <filesystem>
 #include <gmock/gmock.h>
 
@@ -28,6 +29,14 @@ class BadInput : public ProgramTest {
     write_file_atomically(at(name) / "checkpoint.safetensors", checkpoint);
   }
 };
+
+// MuJoCo's library would end in an illegal instruction before the program begins.
+TEST_F(BadInput, ACpuThatMujocoCannotUse) {
+  ::setenv("CGPO_ISA", "none", 1);
+  expect_refused({"--version"}, {"cgpo: this CPU has no AVX"});
+  expect_refused({"train", "function"}, {"this CPU has no AVX"});
+  ::unsetenv("CGPO_ISA");
+}
 
 TEST_F(BadInput, Names) {
   expect_refused({"trian", "function"}, {"unknown command 'trian'", "did you mean 'train'?"});

@@ -148,11 +148,11 @@ std::string one_body(const std::string& geom, const std::string& joint = "", con
 }
 
 TEST_F(ModelCommand, RefusesBodiesThatCannotMove) {
-  expect_refused_text(one_body("<geom size='1' mass='0'/>"), {"mass", "name = b"});
+  expect_refused_text(one_body("<geom size='1' mass='0'/>"), {"mass", "name 'b'"});
   expect_refused_text(one_body("<geom size='1' mass='-1'/>"), {"mass"});
-  expect_refused_text(one_body(""), {"mass", "name = b"});
-  expect_refused_text(one_body("<inertial pos='0 0 0' mass='1' diaginertia='0 0 0'/>"), {"inertia", "name = b"});
-  expect_refused_text(one_body("<inertial pos='0 0 0' mass='1' diaginertia='1 1 5'/>"), {"inertia", "name = b"});
+  expect_refused_text(one_body(""), {"mass", "name 'b'"});
+  expect_refused_text(one_body("<inertial pos='0 0 0' mass='1' diaginertia='0 0 0'/>"), {"inertia", "name 'b'"});
+  expect_refused_text(one_body("<inertial pos='0 0 0' mass='1' diaginertia='1 1 5'/>"), {"inertia", "name 'b'"});
   expect_refused_text(one_body("<geom size='1'/>", "armature='-1e9'"), {"joint 'j'", "armature"});
   expect_refused_text(one_body("<geom size='1'/>", "", "<option timestep='0'/>"), {"timestep"});
 }

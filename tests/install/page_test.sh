@@ -9,7 +9,7 @@ here=$(dirname "$(realpath "$0")")
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/cgpo-page-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 export HOME=$scratch/home
-unset CMAKE_PREFIX_PATH cgpo_DIR
+unset CMAKE_PREFIX_PATH cgpo_DIR MuJoCo_ROOT LD_LIBRARY_PATH
 mkdir -p "$HOME" "$scratch/repository"
 
 fail() {
@@ -31,6 +31,7 @@ ln -s "$build" "$scratch/repository/build"
 cd "$scratch/repository"
 run_block install.sh > "$scratch/install.log" || { cat "$scratch/install.log"; exit 1; }
 "$HOME/cgpo/bin/cgpo" --version
+ldd "$HOME/cgpo/bin/cgpo" | grep "libmujoco.* => $(realpath "$HOME")/cgpo/" || fail "it takes MuJoCo from elsewhere"
 
 # Nothing that is installed may point back to where it was built.
 if grep -rIl -e "$build" -e "$(realpath "$here/../..")" "$HOME/cgpo" --include='*.cmake'; then

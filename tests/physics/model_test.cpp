@@ -2,6 +2,7 @@
 #include "cgpo/physics/model/model.hpp"
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -141,6 +142,17 @@ TEST(Model, ANumberThatIsNoneIsFoundWhereverItIsWritten) {
   };
   const std::string good = "<geom size='1'/>";
   EXPECT_THAT(message("<geom size='1' mass='nan'/>"), HasSubstr("robot.xml: geom in line 1: mass is nan"));
+  for (const char* geom : {"density='nan'", "fromto='nan 0 0 0 0 1' type='capsule'", "euler='nan 0 0'"}) {
+    EXPECT_THAT(message(fmt::format("<geom size='1' {}/>", geom)), HasSubstr(" is nan")) << geom;
+  }
+  EXPECT_THAT(message(good + "<inertial pos='nan 0 0' mass='1' diaginertia='1 1 1'/>"), HasSubstr("pos is nan"));
+  const std::string other = "<geom name='nancy' size='1'/><geom name='g' size='1'/>";
+  for (const char* pair : {"friction", "margin", "gap", "solref", "solimp"}) {
+    EXPECT_THAT(message(other, fmt::format("<contact><pair geom1='g' geom2='nancy' {}='nan'/></contact>", pair)),
+                HasSubstr(fmt::format("pair in line 1: {} is nan", pair)));
+  }
+  EXPECT_THAT(message(good, "<actuator><muscle joint='j' lengthrange='0 1' force='nan'/></actuator>"),
+              HasSubstr("muscle in line 1: force is nan"));
   EXPECT_EQ(message(good + "<!-- <geom size='1' mass='nan'/> -->"), "no error");
   EXPECT_EQ(message(good, "<!--\n mass='nan' > \" --><custom><text name='t' data=' mass=\"nan\"'/></custom>"),
             "no error");
@@ -152,6 +164,11 @@ TEST(Model, ANumberThatIsNoneIsFoundWhereverItIsWritten) {
   EXPECT_THAT(message(good, "<include file='parts/outer.xml'/>"),
               HasSubstr("parts/inner.xml: geom in line 3: mass is nan"));
   EXPECT_EQ(message(good, "<!-- <include file='parts/outer.xml'/> -->"), "no error");
+  std::ofstream(folder / "parts/beside.xml") << "<mujoco><include file='inner.xml'/></mujoco>";
+  EXPECT_THAT(message(good, "<include file='parts/beside.xml'/>"),
+              HasSubstr("parts/inner.xml: geom in line 3: mass is nan"));
+  EXPECT_THAT(message(good, "<asset><model name='m' file='parts/inner.xml'/></asset>"),
+              HasSubstr("parts/inner.xml: geom in line 3: mass is nan"));
   inner("<mujoco><worldbody><geom size='1' euler='0 1 0'/></worldbody></mujoco>");
   EXPECT_EQ(message(good, "<include file='parts/outer.xml'/>"), "no error");
   inner("<mujoco><include file='parts/outer.xml'/></mujoco>");  // round and round
@@ -268,7 +285,7 @@ TEST(Model, HonoursMasksPairsAndExcludes) {
   EXPECT_EQ(contacts("", "friction='0.1'").at(0).friction, 0.3);
   EXPECT_EQ(contacts("", "friction='0.1' priority='1'").at(0).friction, 0.1);
   EXPECT_EQ(contacts("", "condim='1' priority='1'").at(0).friction, 0.0);
-  EXPECT_EQ(contacts("", "margin='0.02' gap='0.005'").at(0).margin, 0.015);
+  EXPECT_EQ(contacts("", "margin='0.02' gap='0.005'").at(0).margin, 0.02);
   EXPECT_THAT(contacts("", "contype='2' conaffinity='2'"), IsEmpty());
   EXPECT_THAT(contacts("<contact><exclude body1='a' body2='world'/></contact>", ""), IsEmpty());
   EXPECT_THAT(contacts("<option><flag contact='disable'/></option>", ""), IsEmpty());

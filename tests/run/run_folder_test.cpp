@@ -9,6 +9,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/version.hpp"
+#include "cgpo/physics/mujoco/version.hpp"
 
 #include "scratch_folder.hpp"
 
@@ -366,6 +367,7 @@ TEST_F(CheckpointFile, TellsWhoWroteIt) {
   EXPECT_EQ(read.file_format, kFileFormat);
   EXPECT_EQ(read.metadata.at("instruction_set"), isa_name(best_isa()));
   EXPECT_EQ(read.metadata.at("program"), kVersion);
+  EXPECT_EQ(read.metadata.at("mujoco"), mujoco_version());
   EXPECT_EQ(read.metadata.at("configuration").size(), 16U);
 }
 
@@ -375,6 +377,11 @@ TEST_F(CheckpointFile, SaysWhatMayNotBeBitForBit) {
   other.metadata["arithmetic"] = "0123456789abcdef";
   EXPECT_THAT(doubts_about(other, "c"), ElementsAre(HasSubstr("other last bits")));
   other = tensors_;
+  other.metadata["mujoco"] = "3.9.0";
+  EXPECT_THAT(doubts_about(other, "c"),
+              ElementsAre(HasSubstr("written with MuJoCo 3.9.0, and this is " + std::string(mujoco_version()))));
+  other.metadata.erase("mujoco");
+  EXPECT_THAT(doubts_about(other, "c"), ElementsAre(HasSubstr("written with MuJoCo 2.2.2")));
   other.metadata["program"] = "cgpo 0.1.0";
   EXPECT_THAT(doubts_about(other, "c"), ElementsAre(HasSubstr("written by cgpo 0.1.0, and this is")));
   other.file_format = 1;

@@ -46,8 +46,11 @@ void add_actuator_forces(const Model& model, const Kinematics<S>& kinematics, st
     const auto affine = [&](const std::array<double, 3>& c) {
       return add(add(S(c[0]), mul(S(c[1]), length)), mul(S(c[2]), velocity));
     };
-    const S input =
-        actuator.control_limited ? clip(control[i], actuator.control_lower, actuator.control_upper) : control[i];
+    S input = actuator.control_limited ? clip(control[i], actuator.control_lower, actuator.control_upper) : control[i];
+    if (actuator.turn != 0.0) {
+      const S turns = floor((input - length) * (1.0 / actuator.turn) + 0.5);
+      input = input - actuator.turn * turns;
+    }
     S force = add(mul(affine(actuator.gain), input), affine(actuator.bias));
     if (actuator.force_limited) force = clip(force, actuator.force_lower, actuator.force_upper);
     for (int k = 0; k < dof_count(joint); ++k) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
 #include <set>
 
 #include "cgpo/physics/model/loader.hpp"
@@ -18,7 +19,8 @@ struct Pair {
   bool isotropic = true;  // the same friction in both directions
 };
 
-bool is_static(const mjModel& source, int geom) { return source.body_weldid[source.geom_bodyid[geom]] == 0; }
+// A mocap body is put somewhere by a program, and stands where the file has it until then.
+bool is_static(const mjModel& source, int geom) { return source.body_treeid[source.geom_bodyid[geom]] < 0; }
 
 // MuJoCo's rules for pairs that the file does not name: masks, one rigid piece, parent and child, excluded bodies.
 bool may_collide(const mjModel& source, int a, int b) {
@@ -36,7 +38,7 @@ bool may_collide(const mjModel& source, int a, int b) {
     const int parent_b = source.body_weldid[source.body_parentid[weld_b]];
     if (weld_a == parent_b || weld_b == parent_a) return false;
   }
-  const int signature = ((std::min(body_a, body_b) + 1) << 16) + std::max(body_a, body_b) + 1;
+  const int signature = (std::min(body_a, body_b) << 16) + std::max(body_a, body_b);
   return std::find(source.exclude_signature, source.exclude_signature + source.nexclude, signature) ==
          source.exclude_signature + source.nexclude;
 }
@@ -54,29 +56,24 @@ Pair mix(const mjModel& source, int a, int b) {
     pair.friction = priority_a > priority_b ? friction_a : friction_b;
     pair.dimensions = source.geom_condim[priority_a > priority_b ? a : b];
   }
-  pair.margin =
-      std::max(source.geom_margin[a], source.geom_margin[b]) - std::max(source.geom_gap[a], source.geom_gap[b]);
+  pair.margin = source.geom_margin[a] + source.geom_margin[b];  // there are no forces in the gap beyond it
   return pair;
 }
 
 std::vector<Pair> colliding_pairs(const mjModel& source) {
   std::vector<Pair> pairs;
   std::set<std::pair<int, int>> named;
-  if (source.opt.collision != mjCOL_DYNAMIC) {
-    for (int i = 0; i < source.npair; ++i) {
-      const int a = source.pair_geom1[i];
-      const int b = source.pair_geom2[i];
-      named.insert({std::min(a, b), std::max(a, b)});
-      const mjtNum* const friction = source.pair_friction + std::ptrdiff_t{5} * i;
-      pairs.push_back({a, b, friction[0], source.pair_margin[i] - source.pair_gap[i], source.pair_dim[i],
-                       source.pair_dim[i] == 1 || friction[0] == friction[1]});
-    }
+  for (int i = 0; i < source.npair; ++i) {
+    const int a = source.pair_geom1[i];
+    const int b = source.pair_geom2[i];
+    named.insert({std::min(a, b), std::max(a, b)});
+    const mjtNum* const friction = source.pair_friction + std::ptrdiff_t{5} * i;
+    pairs.push_back({a, b, friction[0], source.pair_margin[i], source.pair_dim[i],
+                     source.pair_dim[i] == 1 || friction[0] == friction[1]});
   }
-  if (source.opt.collision != mjCOL_PAIR) {
-    for (int a = 0; a < source.ngeom; ++a) {
-      for (int b = a + 1; b < source.ngeom; ++b) {
-        if (!named.contains({a, b}) && may_collide(source, a, b)) pairs.push_back(mix(source, a, b));
-      }
+  for (int a = 0; a < source.ngeom; ++a) {
+    for (int b = a + 1; b < source.ngeom; ++b) {
+      if (!named.contains({a, b}) && may_collide(source, a, b)) pairs.push_back(mix(source, a, b));
     }
   }
   return pairs;
@@ -119,8 +116,9 @@ void add_points(const mjModel& source, const Pair& pair, int plane, int geom, Mo
 
 void read_collisions(const mjModel& source, Model& model) {
   if ((source.opt.disableflags & (mjDSBL_CONSTRAINT | mjDSBL_CONTACT)) != 0) return;
-  static constexpr const char* kTypes[] = {"plane",     "hfield",   "sphere", "capsule",
-                                           "ellipsoid", "cylinder", "box",    "mesh"};
+  static constexpr const char* kTypes[] = {"plane",    "hfield", "sphere", "capsule", "ellipsoid",
+                                           "cylinder", "box",    "mesh",   "sdf"};
+  static_assert(std::size(kTypes) == mjNGEOMTYPES);
   std::vector<std::string> between_bodies;
   for (const Pair& pair : colliding_pairs(source)) {
     int a = pair.first;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/physics/model/loader.hpp"
@@ -34,7 +35,6 @@ void read_bodies(const mjModel& source, Model& model) {
 
 void read_joints(const mjModel& source, Model& model) {
   const bool limits = !disabled(source, mjDSBL_CONSTRAINT) && !disabled(source, mjDSBL_LIMIT);
-  const bool passive = !disabled(source, mjDSBL_PASSIVE);
   for (int i = 0; i < source.njnt; ++i) {
     const int v = source.jnt_dofadr[i];
     Joint joint;
@@ -45,8 +45,8 @@ void read_joints(const mjModel& source, Model& model) {
     joint.q = source.jnt_qposadr[i];
     joint.v = v;
     joint.armature = source.dof_armature[v];
-    joint.damping = passive ? source.dof_damping[v] : 0.0;
-    joint.stiffness = passive ? source.jnt_stiffness[i] : 0.0;
+    joint.damping = disabled(source, mjDSBL_DAMPER) ? 0.0 : source.dof_damping[v];
+    joint.stiffness = disabled(source, mjDSBL_SPRING) ? 0.0 : source.jnt_stiffness[i];
     if (joint.type == JointType::kSlide || joint.type == JointType::kHinge) {
       joint.axis = read_vec3(source.jnt_axis + std::ptrdiff_t{3} * i);
       joint.reference = source.qpos0[joint.q];
@@ -64,29 +64,56 @@ void read_joints(const mjModel& source, Model& model) {
   model.q_spring.assign(source.qpos_spring, source.qpos_spring + source.nq);
 }
 
-// An actuator that is not supported keeps its place among the controls, without a force.
+bool is_switched_off(const mjModel& source, int actuator) {
+  const int group = source.actuator_group[actuator];
+  return disabled(source, mjDSBL_ACTUATION) ||
+         (group >= 0 && group < 31 && (source.opt.disableactuator & (1 << group)) != 0);
+}
+
+void read_force(const mjModel& source, int id, Actuator& actuator) {
+  actuator.joint = source.actuator_trnid[std::ptrdiff_t{2} * id];
+  if (is_switched_off(source, id)) return;
+  std::copy_n(source.actuator_gear + std::ptrdiff_t{6} * source.actuator_outadr[id], 6, actuator.gear.begin());
+  const int gains = source.actuator_gaintype[id] == mjGAIN_AFFINE ? 3 : 1;
+  std::copy_n(source.actuator_gainprm + std::ptrdiff_t{mjNGAIN} * id, gains, actuator.gain.begin());
+  if (source.actuator_biastype[id] == mjBIAS_AFFINE) {
+    std::copy_n(source.actuator_biasprm + std::ptrdiff_t{mjNBIAS} * id, 3, actuator.bias.begin());
+  }
+  const bool servo = source.actuator_gaintype[id] == mjGAIN_FIXED && actuator.gain[0] == -actuator.bias[1];
+  if (servo && actuator.bias[1] != 0.0 && source.jnt_type[actuator.joint] == mjJNT_BALL) {
+    actuator.turn = 2.0 * std::numbers::pi * std::hypot(actuator.gear[0], actuator.gear[1], actuator.gear[2]);
+  }
+}
+
+// One for each control. An actuator that is not supported, and it alone may have several controls or none, keeps its
+// place among them, without a force.
 void read_actuators(const mjModel& source, Model& model) {
-  for (int i = 0; i < source.nu; ++i) {
-    Actuator actuator;
-    actuator.name = plain_name(source, mjOBJ_ACTUATOR, i);
-    actuator.control_limited = source.actuator_ctrllimited[i] != 0 && !disabled(source, mjDSBL_CLAMPCTRL);
-    actuator.control_lower = source.actuator_ctrlrange[std::ptrdiff_t{2} * i];
-    actuator.control_upper = source.actuator_ctrlrange[2 * i + 1];
-    actuator.force_limited = source.actuator_forcelimited[i] != 0;
-    actuator.force_lower = source.actuator_forcerange[std::ptrdiff_t{2} * i];
-    actuator.force_upper = source.actuator_forcerange[2 * i + 1];
-    if (is_supported_actuator(source, i)) {
-      actuator.joint = source.actuator_trnid[std::ptrdiff_t{2} * i];
-      if (!disabled(source, mjDSBL_ACTUATION)) {
-        std::copy_n(source.actuator_gear + std::ptrdiff_t{6} * i, 6, actuator.gear.begin());
-        const int gains = source.actuator_gaintype[i] == mjGAIN_AFFINE ? 3 : 1;
-        std::copy_n(source.actuator_gainprm + std::ptrdiff_t{mjNGAIN} * i, gains, actuator.gain.begin());
-        if (source.actuator_biastype[i] == mjBIAS_AFFINE) {
-          std::copy_n(source.actuator_biasprm + std::ptrdiff_t{mjNBIAS} * i, 3, actuator.bias.begin());
-        }
-      }
+  model.actuators.resize(static_cast<std::size_t>(source.nu));
+  for (int i = 0; i < source.nactuator; ++i) {
+    for (int k = 0; k < source.actuator_ctrlnum[i]; ++k) {
+      const int control = source.actuator_ctrladr[i] + k;
+      Actuator& actuator = model.actuators[static_cast<std::size_t>(control)];
+      actuator.name = plain_name(source, mjOBJ_ACTUATOR, i);
+      actuator.control_limited = source.actuator_ctrllimited[control] && !disabled(source, mjDSBL_CLAMPCTRL);
+      actuator.control_lower = source.actuator_ctrlrange[std::ptrdiff_t{2} * control];
+      actuator.control_upper = source.actuator_ctrlrange[2 * control + 1];
+      actuator.force_limited = source.actuator_forcelimited[i];
+      actuator.force_lower = source.actuator_forcerange[std::ptrdiff_t{2} * i];
+      actuator.force_upper = source.actuator_forcerange[2 * i + 1];
+      if (is_supported_actuator(source, i)) read_force(source, i, actuator);
     }
-    model.actuators.push_back(actuator);
+  }
+}
+
+// An actuator's own damping and inertia, as its joint sees them through the gear, whether or not it is switched off.
+void add_reflected_parts(const mjModel& source, Model& model) {
+  for (int i = 0; i < source.nactuator; ++i) {
+    const int transmission = source.actuator_trntype[i];
+    if (transmission != mjTRN_JOINT && transmission != mjTRN_JOINTINPARENT) continue;
+    Joint& joint = model.joints[static_cast<std::size_t>(source.actuator_trnid[std::ptrdiff_t{2} * i])];
+    const double gear = source.actuator_gear[std::ptrdiff_t{6} * source.actuator_outadr[i]];
+    joint.armature += gear * gear * source.actuator_armature[i];
+    if (!disabled(source, mjDSBL_DAMPER)) joint.damping += gear * gear * source.actuator_damping[i];
   }
 }
 
@@ -95,8 +122,9 @@ void read_geoms(const mjModel& source, Model& model) {
     const int material = source.geom_matid[i];
     const float* rgba =
         material >= 0 ? source.mat_rgba + std::ptrdiff_t{4} * material : source.geom_rgba + std::ptrdiff_t{4} * i;
+    const int type = source.geom_type[i] == mjGEOM_SDF ? mjGEOM_MESH : source.geom_type[i];  // it has a mesh, too
     Geom geom{.name = plain_name(source, mjOBJ_GEOM, i),
-              .type = static_cast<GeomType>(source.geom_type[i]),
+              .type = static_cast<GeomType>(type),
               .body = source.geom_bodyid[i],
               .size = read_vec3(source.geom_size + std::ptrdiff_t{3} * i),
               .position = read_vec3(source.geom_pos + std::ptrdiff_t{3} * i),
@@ -123,15 +151,16 @@ void check_links(const Model& model) {
 
 Model convert(const mjModel& source, const std::string& name) {
   if (source.njnt == 0) throw UserError("{} has no <joint>: nothing in it can move", name);
-  if (source.nu == 0) throw UserError("{} has no <actuator>: there is nothing to control", name);
+  if (source.nactuator == 0) throw UserError("{} has no <actuator>: there is nothing to control", name);
+  if (source.nu == 0) throw UserError("{} has no <actuator> that takes a control", name);
   Model model;
   model.name = name;
-  model.nq = source.nq;
-  model.nv = source.nv;
-  model.nu = source.nu;
+  model.nq = count(source.nq);
+  model.nv = count(source.nv);
+  model.nu = count(source.nu);
   model.timestep = source.opt.timestep;
   if (!disabled(source, mjDSBL_GRAVITY)) model.gravity = read_vec3(source.opt.gravity);
-  if (!disabled(source, mjDSBL_PASSIVE)) {
+  if (!disabled(source, mjDSBL_SPRING) || !disabled(source, mjDSBL_DAMPER)) {  // both switch off all passive forces
     model.density = source.opt.density;
     model.viscosity = source.opt.viscosity;
   }
@@ -139,6 +168,7 @@ Model convert(const mjModel& source, const std::string& name) {
   read_bodies(source, model);
   read_joints(source, model);
   read_actuators(source, model);
+  add_reflected_parts(source, model);
   read_geoms(source, model);
   list_unsupported(source, model);
   read_collisions(source, model);

@@ -94,6 +94,7 @@ struct Actuator {
   bool force_limited = false;
   double force_lower = 0.0;
   double force_upper = 0.0;
+  double turn = 0.0;  // not 0: the control is an angle on a circle of this length, and means the turn nearest to l
 };
 
 // A sphere fixed to a link that a plane of the world holds up.

@@ -1,17 +1,33 @@
 // What an MJCF file may ask for that our dynamics does not do. Every such element is named.
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
+#include <iterator>
 
 #include "cgpo/physics/model/loader.hpp"
 
 namespace cgpo {
 
+namespace {
+
+bool is_scalar(const mjModel& source, int joint) {
+  return source.jnt_type[joint] == mjJNT_SLIDE || source.jnt_type[joint] == mjJNT_HINGE;
+}
+
+bool is_jointinparent_of_orientation(const mjModel& source, int actuator) {
+  return source.actuator_trntype[actuator] == mjTRN_JOINTINPARENT &&
+         !is_scalar(source, source.actuator_trnid[std::ptrdiff_t{2} * actuator]);
+}
+
+}  // namespace
+
 bool is_supported_actuator(const mjModel& source, int id) {
   const int transmission = source.actuator_trntype[id];
   if (transmission != mjTRN_JOINT && transmission != mjTRN_JOINTINPARENT) return false;
-  const int joint_type = source.jnt_type[source.actuator_trnid[std::ptrdiff_t{2} * id]];
-  const bool scalar = joint_type == mjJNT_SLIDE || joint_type == mjJNT_HINGE;
-  if (transmission == mjTRN_JOINTINPARENT && !scalar) return false;
+  if (is_jointinparent_of_orientation(source, id)) return false;
+  if (source.actuator_ctrlnum[id] != 1 || source.actuator_plugin[id] >= 0 || source.actuator_delay[id] > 0.0) {
+    return false;
+  }
   const int gain = source.actuator_gaintype[id];
   const int bias = source.actuator_biastype[id];
   return source.actuator_dyntype[id] == mjDYN_NONE && (gain == mjGAIN_FIXED || gain == mjGAIN_AFFINE) &&
@@ -21,9 +37,13 @@ bool is_supported_actuator(const mjModel& source, int id) {
 namespace {
 
 void list_actuators(const mjModel& source, Model& model) {
-  static constexpr const char* kTransmissions[] = {"joint", "jointinparent", "slidercrank", "tendon", "site", "body"};
-  static constexpr const char* kDynamics[] = {"none", "integrator", "filter", "muscle", "user"};
-  for (int i = 0; i < source.nu; ++i) {
+  static constexpr const char* kTransmissions[] = {"joint", "jointinparent", "slidercrank", "tendon",
+                                                   "site",  "body",          "orientation"};
+  static_assert(std::size(kTransmissions) == mjTRN_SO3 + 1);
+  static constexpr const char* kDynamics[] = {"none",   "integrator", "filter", "filterexact",
+                                              "muscle", "dcmotor",    "pid",    "user"};
+  static_assert(std::size(kDynamics) == mjDYN_USER + 1);
+  for (int i = 0; i < source.nactuator; ++i) {
     if (is_supported_actuator(source, i)) continue;
     const std::string name = element_name(source, mjOBJ_ACTUATOR, i);
     const int transmission = source.actuator_trntype[i];
@@ -32,7 +52,13 @@ void list_actuators(const mjModel& source, Model& model) {
           fmt::format("{}: activation dynamics '{}'", name, kDynamics[source.actuator_dyntype[i]]));
     } else if (transmission > mjTRN_JOINTINPARENT) {
       model.unsupported.push_back(fmt::format("{}: transmission '{}'", name, kTransmissions[transmission]));
-    } else if (transmission == mjTRN_JOINTINPARENT) {
+    } else if (source.actuator_plugin[i] >= 0) {
+      model.unsupported.push_back(fmt::format("{}: plugins", name));
+    } else if (source.actuator_delay[i] > 0.0) {
+      model.unsupported.push_back(fmt::format("{}: a control that is delayed", name));
+    } else if (source.actuator_ctrlnum[i] != 1) {
+      model.unsupported.push_back(fmt::format("{}: {} controls", name, source.actuator_ctrlnum[i]));
+    } else if (is_jointinparent_of_orientation(source, i)) {
       model.unsupported.push_back(fmt::format("{}: transmission 'jointinparent' on a ball or free joint", name));
     } else {
       model.unsupported.push_back(fmt::format("{}: a gain or bias that is not affine", name));
@@ -40,50 +66,102 @@ void list_actuators(const mjModel& source, Model& model) {
   }
 }
 
+bool is_bent(const mjtNum* coefficients) {  // a polynomial beyond its linear term
+  return std::any_of(coefficients, coefficients + mjNPOLY, [](mjtNum c) { return c != 0.0; });
+}
+
+using Lister = std::function<void(mjtObj type, int id, const char* what)>;
+
+void list_joints(const mjModel& source, const Lister& list) {
+  const bool constraints = (source.opt.disableflags & mjDSBL_CONSTRAINT) == 0;
+  for (int i = 0; i < source.njnt; ++i) {
+    const int v = source.jnt_dofadr[i];
+    const bool limits = constraints && (source.opt.disableflags & mjDSBL_LIMIT) == 0;
+    if (limits && source.jnt_limited[i] && !is_scalar(source, i)) list(mjOBJ_JOINT, i, "the range of a ball joint");
+    if (constraints && source.dof_frictionloss[v] > 0.0 && (source.opt.disableflags & mjDSBL_FRICTIONLOSS) == 0) {
+      list(mjOBJ_JOINT, i, "frictionloss");
+    }
+    if (source.jnt_actfrclimited[i]) list(mjOBJ_JOINT, i, "actuatorfrcrange");
+    if (is_bent(source.jnt_stiffnesspoly + std::ptrdiff_t{mjNPOLY} * i)) {
+      list(mjOBJ_JOINT, i, "stiffness that is not linear");
+    }
+    if (is_bent(source.dof_dampingpoly + std::ptrdiff_t{mjNPOLY} * v)) {
+      list(mjOBJ_JOINT, i, "damping that is not linear");
+    }
+    if (source.jnt_springyield[i] > 0.0) list(mjOBJ_JOINT, i, "a spring that yields");
+  }
+  for (int i = 0; i < source.nactuator; ++i) {
+    if (is_bent(source.actuator_dampingpoly + std::ptrdiff_t{mjNPOLY} * i)) {
+      list(mjOBJ_ACTUATOR, i, "damping that is not linear");
+    }
+  }
+}
+
+void list_bodies(const mjModel& source, const Lister& list) {
+  for (int i = 0; i < source.nbody; ++i) {
+    if (source.body_mocapid[i] >= 0) list(mjOBJ_BODY, i, "mocap bodies");
+    if (source.body_gravcomp[i] != 0.0) list(mjOBJ_BODY, i, "gravcomp");
+    if (source.body_plugin[i] >= 0) list(mjOBJ_BODY, i, "plugins");
+  }
+  for (int i = 0; i < source.nflex; ++i) list(mjOBJ_FLEX, i, "flexes");
+  const bool fluid = source.opt.density > 0.0 || source.opt.viscosity > 0.0;
+  for (int i = 0; i < source.ngeom; ++i) {
+    if (fluid && source.geom_fluid[std::ptrdiff_t{mjNFLUID} * i] > 0.0) list(mjOBJ_GEOM, i, "fluidshape 'ellipsoid'");
+    if (source.geom_adhesion[i] != 0.0) list(mjOBJ_GEOM, i, "adhesion");
+    const mjtNum* const velocity = source.geom_surfacevel + std::ptrdiff_t{6} * i;
+    if (std::any_of(velocity, velocity + 6, [](mjtNum x) { return x != 0.0; })) list(mjOBJ_GEOM, i, "surfacevel");
+  }
+  for (int i = 0; i < source.npair; ++i) {
+    if (source.pair_adhesion[i] != 0.0) list(mjOBJ_PAIR, i, "adhesion");
+  }
+}
+
 }  // namespace
 
 void list_unsupported(const mjModel& source, Model& model) {
-  const auto list = [&](mjtObj type, int id, const char* what) {
+  static constexpr const char* kIntegrators[] = {"Euler", "RK4", "implicit", "implicitfast", "discrete"};
+  static_assert(std::size(kIntegrators) == mjINT_DISCRETE + 1);
+  const Lister list = [&](mjtObj type, int id, const char* what) {
     model.unsupported.push_back(fmt::format("{}: {}", element_name(source, type, id), what));
   };
   for (int i = 0; i < source.ntendon; ++i) list(mjOBJ_TENDON, i, "tendons");
   const bool constraints = (source.opt.disableflags & mjDSBL_CONSTRAINT) == 0;
   if (constraints && (source.opt.disableflags & mjDSBL_EQUALITY) == 0) {
     for (int i = 0; i < source.neq; ++i) {
-      if (source.eq_active[i] != 0) list(mjOBJ_EQUALITY, i, "equality constraints");
+      if (source.eq_active0[i]) list(mjOBJ_EQUALITY, i, "equality constraints");
     }
   }
-  for (int i = 0; i < source.njnt; ++i) {
-    const bool scalar = source.jnt_type[i] == mjJNT_SLIDE || source.jnt_type[i] == mjJNT_HINGE;
-    const bool limits = constraints && (source.opt.disableflags & mjDSBL_LIMIT) == 0;
-    if (limits && source.jnt_limited[i] != 0 && !scalar) list(mjOBJ_JOINT, i, "the range of a ball joint");
-    if (constraints && source.dof_frictionloss[source.jnt_dofadr[i]] > 0.0 &&
-        (source.opt.disableflags & mjDSBL_FRICTIONLOSS) == 0) {
-      list(mjOBJ_JOINT, i, "frictionloss");
-    }
-  }
+  list_joints(source, list);
   list_actuators(source, model);
-  for (int i = 0; i < source.nbody; ++i) {
-    if (source.body_mocapid[i] >= 0) list(mjOBJ_BODY, i, "mocap bodies");
-  }
-  if (source.opt.density > 0.0 || source.opt.viscosity > 0.0) {
-    for (int i = 0; i < source.ngeom; ++i) {
-      if (source.geom_fluid[std::ptrdiff_t{mjNFLUID} * i] > 0.0) list(mjOBJ_GEOM, i, "fluidshape 'ellipsoid'");
-    }
-  }
+  list_bodies(source, list);
   if ((source.opt.enableflags & mjENBL_OVERRIDE) != 0) {
     model.unsupported.push_back("option flag 'override': contact parameters for all geoms");
   }
   if (source.opt.integrator != mjINT_EULER) {
-    model.unsupported.push_back(
-        fmt::format("option integrator '{}': only Euler", source.opt.integrator == mjINT_RK4 ? "RK4" : "implicit"));
+    model.unsupported.push_back(fmt::format("option integrator '{}': only Euler", kIntegrators[source.opt.integrator]));
+  }
+  if ((source.opt.enableflags & mjENBL_SLEEP) != 0) {
+    model.warnings.push_back("option flag 'sleep' is left out: bodies at rest are computed, too");
   }
 }
 
 void leave_out_unsupported(mjModel& model) {
   std::fill_n(model.tendon_stiffness, model.ntendon, 0.0);
   std::fill_n(model.tendon_damping, model.ntendon, 0.0);
-  for (int i = 0; i < model.nu; ++i) {
+  std::fill_n(model.tendon_armature, model.ntendon, 0.0);
+  std::fill_n(model.tendon_stiffnesspoly, mjNPOLY * model.ntendon, 0.0);
+  std::fill_n(model.tendon_dampingpoly, mjNPOLY * model.ntendon, 0.0);
+  std::fill_n(model.jnt_actfrclimited, model.njnt, false);
+  std::fill_n(model.jnt_stiffnesspoly, mjNPOLY * model.njnt, 0.0);
+  std::fill_n(model.dof_dampingpoly, mjNPOLY * model.nv, 0.0);
+  std::fill_n(model.actuator_dampingpoly, mjNPOLY * model.nactuator, 0.0);
+  std::fill_n(model.body_gravcomp, model.nbody, 0.0);
+  std::fill_n(model.flex_stiffness, model.nflexstiffness, 0.0);
+  std::fill_n(model.flex_bending, model.nflexbending, 0.0);
+  std::fill_n(model.flex_edgestiffness, model.nflex, 0.0);
+  std::fill_n(model.flex_edgedamping, model.nflex, 0.0);
+  for (int i = 0; i < model.nactuator; ++i) {
+    if (model.actuator_trntype[i] == mjTRN_TENDON) model.actuator_damping[i] = model.actuator_armature[i] = 0.0;
     if (is_supported_actuator(model, i)) continue;
     model.actuator_gaintype[i] = mjGAIN_FIXED;
     model.actuator_biastype[i] = mjBIAS_NONE;

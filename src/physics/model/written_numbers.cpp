@@ -1,10 +1,12 @@
-// Attributes in which MuJoCo's compiler takes a NaN for "not given": what it compiled does not show them, so they are
-// looked for where they are written, in the file and in all that it includes.
+// Attributes in which MuJoCo's compiler takes a NaN for "not given", or fails of it with a message about something
+// else: what it compiled does not show them, so they are looked for where they are written, in the file and in all that
+// it includes.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -19,11 +21,43 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kBlanks = " \t\r\n";
-constexpr std::array<std::string_view, 7> kOptional = {"mass",   "fromto", "euler",      "axisangle",
-                                                       "xyaxes", "zaxis",  "fullinertia"};
+struct Optional {
+  std::string_view element;  // empty: any
+  std::string_view attribute;
+};
+constexpr auto kOptional = std::to_array<Optional>({{"", "mass"},
+                                                    {"", "density"},
+                                                    {"", "fromto"},
+                                                    {"", "euler"},
+                                                    {"", "axisangle"},
+                                                    {"", "xyaxes"},
+                                                    {"", "zaxis"},
+                                                    {"", "fullinertia"},
+                                                    {"", "pos"},
+                                                    {"", "quat"},
+                                                    {"pair", "friction"},
+                                                    {"pair", "margin"},
+                                                    {"pair", "gap"},
+                                                    {"pair", "solref"},
+                                                    {"pair", "solimp"},
+                                                    {"compiler", "boundmass"},
+                                                    {"compiler", "boundinertia"},
+                                                    {"compiler", "settotalmass"},
+                                                    // whatever is not positive
+                                                    {"muscle", "range"},
+                                                    {"muscle", "lengthrange"},
+                                                    {"muscle", "timeconst"},
+                                                    {"muscle", "force"},
+                                                    {"muscle", "scale"},
+                                                    {"muscle", "lmin"},
+                                                    {"muscle", "lmax"},
+                                                    {"muscle", "vmax"},
+                                                    {"muscle", "fpmax"},
+                                                    {"muscle", "fvmax"}});
 
 struct Attribute {
   std::string_view element;
+  std::string_view element_name;
   std::string_view name;
   std::string_view value;
   std::size_t at;  // in the text
@@ -54,6 +88,15 @@ class AttributeReader {
 
   void read_element() {
     const std::string_view element = word();
+    const std::size_t first = found_.size();
+    read_attributes(element);
+    for (std::size_t i = first; i < found_.size(); ++i) {
+      if (found_[i].name != "name") continue;
+      for (std::size_t k = first; k < found_.size(); ++k) found_[k].element_name = found_[i].value;
+    }
+  }
+
+  void read_attributes(std::string_view element) {
     for (;;) {
       skip_blanks();
       if (at_ >= xml_.size() || xml_[at_] == '>' || xml_[at_] == '<') return;
@@ -69,7 +112,7 @@ class AttributeReader {
       if (at_ >= xml_.size() || (xml_[at_] != '"' && xml_[at_] != '\'')) return;
       const std::size_t close = xml_.find(xml_[at_], at_ + 1);
       if (close == std::string_view::npos) return;
-      found_.push_back({element, name, xml_.substr(at_ + 1, close - at_ - 1), begin});
+      found_.push_back({element, "", name, xml_.substr(at_ + 1, close - at_ - 1), begin});
       at_ = close + 1;
     }
   }
@@ -88,6 +131,12 @@ class AttributeReader {
   std::vector<Attribute> found_;
 };
 
+bool is_optional(const Attribute& attribute) {
+  return std::any_of(kOptional.begin(), kOptional.end(), [&](const Optional& optional) {
+    return attribute.name == optional.attribute && (optional.element.empty() || attribute.element == optional.element);
+  });
+}
+
 bool has_nan(std::string_view values) {
   const std::string text(values);
   const char* at = text.c_str();
@@ -98,26 +147,29 @@ bool has_nan(std::string_view values) {
   }
 }
 
-// A file and those that it includes, each once. MuJoCo looks for all of them beside the first.
+// A file and those that it includes or takes parts from, each once. MuJoCo looks for them beside the first file, and
+// beside the one that names them.
 class WrittenFiles {
  public:
   explicit WrittenFiles(fs::path folder) : folder_(std::move(folder)) {}
 
   void check(const std::string& xml, const std::string& name) {
     for (const Attribute& attribute : AttributeReader(xml).read()) {
-      if (attribute.element == "include" && attribute.name == "file") check_included(std::string(attribute.value));
-      if (std::find(kOptional.begin(), kOptional.end(), attribute.name) == kOptional.end()) continue;
-      if (!has_nan(attribute.value)) continue;
+      if ((attribute.element == "include" || attribute.element == "model") && attribute.name == "file") {
+        for (const fs::path& folder : {folder_, fs::path(name).parent_path()}) check_other(folder / attribute.value);
+      }
+      if (!is_optional(attribute) || !has_nan(attribute.value)) continue;
       const auto line = 1 + std::count(xml.begin(), xml.begin() + static_cast<std::ptrdiff_t>(attribute.at), '\n');
-      throw UserError("{}: {} in line {}: {} is nan, not a finite number", name, attribute.element, line,
+      const std::string called =
+          attribute.element_name.empty() ? std::string() : fmt::format(" '{}'", attribute.element_name);
+      throw UserError("{}: {}{} in line {}: {} is nan, not a finite number", name, attribute.element, called, line,
                       attribute.name);
     }
   }
 
  private:
   // One that is missing or was included before is the compiler's to refuse.
-  void check_included(const std::string& file) {
-    const fs::path path = folder_ / file;
+  void check_other(const fs::path& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) return;
     if (fs::is_other(path, ignored)) throw UserError("'{}' is not a file", path.string());

@@ -31,9 +31,9 @@ MujocoEngine MujocoEngine::from_text(const std::string& xml, const std::string& 
   return MujocoEngine(std::make_unique<Parts>(Parts{compile_text(xml, name), nullptr}));
 }
 
-int MujocoEngine::nq() const { return parts_->model->nq; }
-int MujocoEngine::nv() const { return parts_->model->nv; }
-int MujocoEngine::nu() const { return parts_->model->nu; }
+int MujocoEngine::nq() const { return count(parts_->model->nq); }
+int MujocoEngine::nv() const { return count(parts_->model->nv); }
+int MujocoEngine::nu() const { return count(parts_->model->nu); }
 double MujocoEngine::timestep() const { return parts_->model->opt.timestep; }
 void MujocoEngine::set_timestep(double timestep) { parts_->model->opt.timestep = timestep; }
 void MujocoEngine::leave_out_unsupported() { cgpo::leave_out_unsupported(*parts_->model); }
@@ -90,7 +90,7 @@ std::span<const double> MujocoEngine::smooth_acceleration() const { return view(
 
 std::vector<double> MujocoEngine::mass_matrix() const {
   std::vector<double> dense(static_cast<std::size_t>(nv()) * static_cast<std::size_t>(nv()));
-  mj_fullM(parts_->model.get(), dense.data(), parts_->data->qM);
+  mj_fullM(parts_->model.get(), parts_->data.get(), dense.data());
   return dense;
 }
 
@@ -109,7 +109,8 @@ std::vector<ContactForce> MujocoEngine::contact_forces() const {
     const mjContact& contact = parts_->data->contact[i];
     mjtNum in_frame[6];  // on the second geom, along the rows of contact.frame
     mj_contactForce(model, parts_->data.get(), i, in_frame);
-    const bool second_moves = model->body_weldid[model->geom_bodyid[contact.geom2]] != 0;
+    const int second = contact.geom[1];  // −1: a part of a flex, whose bodies move
+    const bool second_moves = second < 0 || model->body_treeid[model->geom_bodyid[second]] >= 0;
     Vec3<double> force;
     for (int k = 0; k < 3; ++k) {
       for (int row = 0; row < 3; ++row) force[k] += contact.frame[3 * row + k] * in_frame[row];

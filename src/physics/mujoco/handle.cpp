@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cctype>
-#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <mutex>
@@ -10,25 +9,24 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
+#include "cgpo/physics/mujoco/version.hpp"
 
 namespace cgpo {
 namespace {
 
-// MuJoCo must not go on after an error; the exception passes through its frames to our caller.
-void raise_error(const char* message) { throw UserError("MuJoCo: {}", message); }
-void keep_quiet(const char*) {}
+// MuJoCo must not go on after an error; the exception passes through its frames to our caller. All else is kept quiet.
+void take_message(const mjLogMessage* message) {
+  if (message->level == mjLOG_ERROR) throw UserError("MuJoCo: {}", message->subject);
+}
 
 std::mutex& compiler_mutex() {
   static std::mutex mutex;  // the compiler has global state
   return mutex;
 }
 
-void install_handlers() {
+void install_handler() {
   static std::once_flag once;
-  std::call_once(once, [] {
-    mju_user_error = raise_error;
-    mju_user_warning = keep_quiet;
-  });
+  std::call_once(once, [] { mju_setLogHandler(take_message); });
 }
 
 // MuJoCo's messages are several lines and sometimes end in blanks.
@@ -57,7 +55,7 @@ std::string one_sentence(const char* message) {
 }
 
 MujocoModel compile(const std::string& file, const mjVFS* files, const std::string& name) {
-  install_handlers();
+  install_handler();
   const std::lock_guard lock(compiler_mutex());
   std::array<char, 1000> message{};
   MujocoModel model(mj_loadXML(file.c_str(), files, message.data(), static_cast<int>(message.size())));
@@ -80,17 +78,21 @@ MujocoModel compile_file(const std::string& path) {
 MujocoModel compile_text(const std::string& xml, const std::string& name) {
   if (xml.empty()) throw UserError("{} is empty", name);
   check_written_numbers(xml, name);
-  const auto files = std::make_unique<mjVFS>();
-  mj_defaultVFS(files.get());
+  install_handler();
+  struct Files {
+    Files() { mj_defaultVFS(&system); }
+    ~Files() { mj_deleteVFS(&system); }
+    Files(const Files&) = delete;
+    Files& operator=(const Files&) = delete;
+    mjVFS system{};
+  } files;
   const char* file = "text.xml";
-  check(mj_makeEmptyFileVFS(files.get(), file, static_cast<int>(xml.size())) == 0, "an empty file system has room");
-  std::memcpy(files->filedata[0], xml.data(), xml.size());
-  struct Cleanup {
-    mjVFS* files;
-    ~Cleanup() { mj_deleteVFS(files); }
-  } cleanup{files.get()};
-  return compile(file, files.get(), name);
+  check(mj_addBufferVFS(&files.system, file, xml.data(), static_cast<int>(xml.size())) == 0,
+        "an empty file system has room");
+  return compile(file, &files.system, name);
 }
+
+const char* mujoco_version() { return mj_versionString(); }
 
 std::string element_name(const mjModel& model, mjtObj type, int id) {
   const char* kind = mju_type2Str(type);

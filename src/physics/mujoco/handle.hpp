@@ -14,6 +14,9 @@ struct MujocoDeleter {
 using MujocoModel = std::unique_ptr<mjModel, MujocoDeleter>;
 using MujocoData = std::unique_ptr<mjData, MujocoDeleter>;
 
+// A size of MuJoCo's model. They are of 64 bits, and ours are ints: what a compiled model counts fits.
+inline int count(mjtSize size) { return static_cast<int>(size); }
+
 // Compiles an MJCF file or text. UserError with MuJoCo's own message in one sentence. MuJoCo's warnings are kept quiet:
 // it would print them and write MUJOCO_LOG.TXT into the working folder.
 MujocoModel compile_file(const std::string& path);

@@ -21,7 +21,7 @@ struct Element {
 };
 
 const std::vector<Attribute>& geom_attributes() {
-  static const std::vector<Attribute> all = {{"type", "=sphere|capsule|plane|box|cylinder|ellipsoid|mesh|hfield"},
+  static const std::vector<Attribute> all = {{"type", "=sphere|capsule|plane|box|cylinder|ellipsoid|mesh|hfield|sdf"},
                                              {"size", "3"},
                                              {"pos", "3"},
                                              {"fromto", "6"},
@@ -45,6 +45,8 @@ const std::vector<Attribute>& geom_attributes() {
                                              {"hfield", "@h"},
                                              {"material", "@t"},
                                              {"fluidshape", "=none|ellipsoid"},
+                                             {"adhesion", "1"},
+                                             {"surfacevel", "6"},
                                              {"class", "@d"}};
   return all;
 }
@@ -56,8 +58,13 @@ const std::vector<Attribute>& joint_attributes() {
                                              {"range", "2"},
                                              {"limited", "=true|false|auto|maybe"},
                                              {"damping", "1"},
+                                             {"damping", "3"},
                                              {"stiffness", "1"},
+                                             {"stiffness", "2"},
+                                             {"springyield", "1"},
                                              {"armature", "1"},
+                                             {"actuatorfrcrange", "2"},
+                                             {"actuatorgravcomp", "=true|false"},
                                              {"ref", "1"},
                                              {"springref", "1"},
                                              {"frictionloss", "1"},
@@ -68,9 +75,10 @@ const std::vector<Attribute>& joint_attributes() {
 }
 
 const std::vector<Attribute>& body_attributes() {
-  static const std::vector<Attribute> all = {{"pos", "3"},        {"quat", "4"},   {"euler", "3"},
-                                             {"axisangle", "4"},  {"xyaxes", "6"}, {"mocap", "=true|false"},
-                                             {"childclass", "@d"}};
+  static const std::vector<Attribute> all = {
+      {"pos", "3"},         {"quat", "4"},     {"euler", "3"},
+      {"axisangle", "4"},   {"xyaxes", "6"},   {"mocap", "=true|false"},
+      {"childclass", "@d"}, {"gravcomp", "1"}, {"sleep", "=auto|never|allowed|init"}};
   return all;
 }
 
@@ -86,8 +94,9 @@ const std::vector<Attribute>& option_attributes() {
                                              {"density", "1"},
                                              {"viscosity", "1"},
                                              {"wind", "3"},
-                                             {"integrator", "=Euler|RK4|implicit|none"},
-                                             {"collision", "=all|predefined|dynamic"},
+                                             {"integrator", "=Euler|RK4|implicit|implicitfast|discrete|none"},
+                                             {"solver", "=PGS|CG|Newton"},
+                                             {"actuatorgroupdisable", "2"},
                                              {"cone", "=pyramidal|elliptic"},
                                              {"iterations", "=0|1|100|-1"}};
   return all;
@@ -95,7 +104,7 @@ const std::vector<Attribute>& option_attributes() {
 
 const std::vector<Attribute>& compiler_attributes() {
   static const std::vector<Attribute> all = {{"angle", "=degree|radian"},
-                                             {"coordinate", "=local|global"},
+                                             {"alignfree", "=true|false"},
                                              {"eulerseq", "=xyz|ZYX|xxx|ab"},
                                              {"boundmass", "1"},
                                              {"boundinertia", "1"},
@@ -121,15 +130,28 @@ const std::vector<Element>& actuators() {
                                                 {"forcelimited", "=true|false"},
                                                 {"kp", "1"},
                                                 {"kv", "1"},
+                                                {"ki", "1"},
+                                                {"timeconst", "1"},
+                                                {"dampratio", "1"},
+                                                {"damping", "1"},
+                                                {"damping", "2"},
+                                                {"armature", "1"},
+                                                {"delay", "1"},
+                                                {"nsample", "=0|1|5|-1|1000"},
+                                                {"group", "=0|1|2|31|-1"},
+                                                {"input", "=pos vel|pos|pos vel ff|quat|expmap|none|voltage"},
+                                                {"resistance", "1"},
+                                                {"motorconst", "1"},
                                                 {"class", "@d"},
                                                 {"gainprm", "3"},
                                                 {"biasprm", "3"},
-                                                {"dyntype", "=none|integrator|filter|muscle|user"},
+                                                {"dyntype", "=none|integrator|filter|filterexact|muscle|user"},
                                                 {"gaintype", "=fixed|affine|muscle|user"},
                                                 {"biastype", "=none|affine|muscle|user"}};
-  static const std::vector<Element> all = {{"motor", common},    {"general", common},     {"position", common},
-                                           {"velocity", common}, {"intvelocity", common}, {"damper", common},
-                                           {"cylinder", common}, {"muscle", common}};
+  static const std::vector<Element> all = {{"motor", common},       {"general", common},     {"position", common},
+                                           {"velocity", common},    {"intvelocity", common}, {"damper", common},
+                                           {"cylinder", common},    {"muscle", common},      {"pid", common},
+                                           {"orientation", common}, {"dcmotor", common}};
   return all;
 }
 
@@ -225,9 +247,9 @@ class Writer {
     attributes(option_attributes());
     text_ += ">";
     if (often()) {
-      static constexpr const char* kFlags[] = {"constraint",   "equality",  "frictionloss", "limit",
-                                               "contact",      "passive",   "gravity",      "clampctrl",
-                                               "filterparent", "actuation", "override",     "energy"};
+      static constexpr const char* kFlags[] = {"constraint", "equality",     "frictionloss", "limit",     "contact",
+                                               "spring",     "damper",       "gravity",      "clampctrl", "sleep",
+                                               "eulerdamp",  "filterparent", "actuation",    "override",  "energy"};
       text_ +=
           fmt::format("<flag {}=\"{}\"/>", kFlags[choices_.below(std::size(kFlags))], often() ? "enable" : "disable");
     }

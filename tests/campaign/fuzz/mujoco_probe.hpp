@@ -5,7 +5,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <fcntl.h>
 #include <mujoco/mujoco.h>
 #include <poll.h>
@@ -33,16 +32,16 @@ inline bool transfer(int file, char* data, std::size_t size, bool write, int pat
 }
 
 [[noreturn]] inline void run_mujoco_probe() {
-  mju_user_error = [](const char*) { throw 0; };
-  mju_user_warning = [](const char*) {};
+  mju_setLogHandler([](const mjLogMessage* message) {
+    if (message->level == mjLOG_ERROR) throw 0;
+  });
   std::string xml;
   for (std::uint32_t size = 0; transfer(0, reinterpret_cast<char*>(&size), sizeof(size), false, -1);) {
     xml.resize(size);
     if (!transfer(0, xml.data(), size, false, -1)) break;
-    static mjVFS files;
+    mjVFS files;
     mj_defaultVFS(&files);
-    mj_makeEmptyFileVFS(&files, "text.xml", static_cast<int>(size));
-    std::memcpy(files.filedata[0], xml.data(), size);
+    mj_addBufferVFS(&files, "text.xml", xml.data(), static_cast<int>(size));
     std::array<char, 1000> message{};
     try {
       if (mjModel* const model = mj_loadXML("text.xml", &files, message.data(), 1000)) mj_deleteModel(model);

@@ -1,0 +1,198 @@
+// Elements of MJCF that are younger than most robots: those that the dynamics has are MuJoCo's, the others are named,
+// and without them the rest is MuJoCo's again.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cgpo/base/error.hpp"
+#include "cgpo/physics/mujoco/engine.hpp"
+
+namespace cgpo {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Two links in a fluid, with places to add to.
+struct RobotParts {
+  std::string option = {}, world = {}, joint = {}, geom = {}, actuators = {}, more = {};
+};
+
+std::string two_links(const RobotParts& parts) {
+  return fmt::format(
+      R"(<mujoco><option density="100" viscosity="0.5"/>{}<worldbody>{}
+         <body name="arm" pos="0 0 2"><joint name="shoulder" axis="0 1 0" {}/>
+           <geom name="arm" type="capsule" size="0.1 0.3" contype="0" conaffinity="0" {}/>
+           <body name="hand" pos="0 0 0.5"><joint name="wrist" type="ball" damping="0.3" armature="0.02"/>
+             <geom name="hand" type="box" size="0.1 0.05 0.02" pos="0.1 0 0" contype="0" conaffinity="0"/></body></body>
+         </worldbody><actuator><motor name="push" joint="shoulder" gear="3"/>{}</actuator>{}</mujoco>)",
+      parts.option, parts.world, parts.joint, parts.geom, parts.actuators, parts.more);
+}
+
+void expect_as_mujoco(const std::string& xml, bool leave_out = false) {
+  const Model model = load_model_from_text(xml);
+  EXPECT_EQ(model.unsupported.empty(), !leave_out) << xml;
+  MujocoEngine engine = MujocoEngine::from_text(xml);
+  if (leave_out) engine.leave_out_unsupported();
+  const ModelComparison error = compare_with_mujoco(model, engine, 100, 1);
+  EXPECT_LT(error.mass_matrix, 1e-12) << xml;
+  EXPECT_LT(error.bias, 1e-12) << xml;
+  EXPECT_LT(error.passive, 1e-12) << xml;
+  EXPECT_LT(error.acceleration, 1e-10) << xml;
+}
+
+TEST(ModelElements, SpringsAndDampersAreSwitchedOffApartAndTheFluidWithBoth) {
+  for (const char* flags : {"", "spring='disable'", "damper='disable'", "spring='disable' damper='disable'"}) {
+    expect_as_mujoco(two_links({.option = fmt::format("<option><flag {}/></option>", flags),
+                                .joint = "stiffness='5' springref='20' damping='3'",
+                                .actuators = "<general joint='shoulder' damping='0.7'/>"}));
+  }
+}
+
+TEST(ModelElements, DampingAndInertiaOfActuatorsAreReflectedThroughTheirGears) {
+  const std::string geared =
+      "<general joint='shoulder' gear='3' damping='2' armature='0.5' group='2'/>"
+      "<general jointinparent='shoulder' gear='-2' armature='0.1'/>"
+      "<general joint='wrist' gear='0.5 1 -2' damping='0.3' armature='0.2'/>";
+  expect_as_mujoco(two_links({.actuators = geared}));
+  expect_as_mujoco(two_links({.option = "<option><flag actuation='disable'/></option>", .actuators = geared}));
+  expect_as_mujoco(two_links({.option = "<option actuatorgroupdisable='2'/>", .actuators = geared}));
+  expect_as_mujoco(two_links({.option = "<option actuatorgroupdisable='0 1'/>", .actuators = geared}));
+}
+
+// A servo's setpoint on a ball joint means the nearest turn; on any other actuator that is affine it is a number.
+TEST(ModelElements, ServosOfBallJointsTurnTheShortWay) {
+  const char* const servos[] = {
+      "<position joint='wrist' kp='3' kv='0.2' gear='1 0 0.5'/>",
+      "<general joint='wrist' gainprm='-3' biastype='affine' biasprm='0.1 3 0'/>",
+      "<general joint='wrist' gainprm='3' biastype='affine' biasprm='0 -2 0'/>",
+      "<general joint='wrist' gaintype='affine' gainprm='3' biastype='affine' biasprm='0 -3'/>",
+      "<velocity joint='wrist' kv='2'/>",
+      "<position joint='wrist' kp='3' ctrlrange='-4 4' forcerange='-2 2'/>"};
+  for (const char* servo : servos) expect_as_mujoco(two_links({.actuators = servo}));
+}
+
+TEST(ModelElements, WhatIsNotSupportedIsNamed) {
+  const auto unsupported = [](const RobotParts& parts) { return load_model_from_text(two_links(parts)).unsupported; };
+  EXPECT_THAT(unsupported({}), IsEmpty());
+  EXPECT_THAT(unsupported({.joint = "actuatorfrcrange='-1 1'"}), ElementsAre("joint 'shoulder': actuatorfrcrange"));
+  EXPECT_THAT(unsupported({.joint = "stiffness='1 2'"}), ElementsAre("joint 'shoulder': stiffness that is not linear"));
+  EXPECT_THAT(unsupported({.joint = "damping='1 0 2'"}), ElementsAre("joint 'shoulder': damping that is not linear"));
+  EXPECT_THAT(unsupported({.joint = "stiffness='1' springyield='5'"}),
+              ElementsAre("joint 'shoulder': a spring that yields"));
+  EXPECT_THAT(unsupported({.geom = "adhesion='2'"}), ElementsAre("geom 'arm': adhesion"));
+  EXPECT_THAT(unsupported({.geom = "surfacevel='0 1 0 0 0 0'"}), ElementsAre("geom 'arm': surfacevel"));
+  EXPECT_THAT(unsupported({.world = "<body name='kite' gravcomp='0.5'><geom size='0.1' contype='0'/></body>"}),
+              ElementsAre("body 'kite': gravcomp"));
+  EXPECT_THAT(unsupported({.actuators = "<motor name='late' joint='shoulder' delay='0.1' nsample='60'/>"}),
+              ElementsAre("actuator 'late': a control that is delayed"));
+  EXPECT_THAT(unsupported({.actuators = "<general name='oil' joint='shoulder' damping='1 2'/>"}),
+              ElementsAre("actuator 'oil': damping that is not linear"));
+  EXPECT_THAT(unsupported({.actuators = "<pid name='both' joint='shoulder' kp='3' input='pos vel'/>"}),
+              ElementsAre("actuator 'both': 2 controls"));
+  EXPECT_THAT(unsupported({.actuators = "<orientation name='aim' joint='wrist' kp='3'/>"}),
+              ElementsAre("actuator 'aim': transmission 'orientation'"));
+  EXPECT_THAT(unsupported({.actuators = "<dcmotor name='dc' joint='shoulder' resistance='1' motorconst='0.1'/>"}),
+              ElementsAre("actuator 'dc': activation dynamics 'dcmotor'"));
+  EXPECT_THAT(unsupported({.actuators = "<position name='slow' joint='shoulder' kp='3' timeconst='0.1'/>"}),
+              ElementsAre("actuator 'slow': activation dynamics 'filterexact'"));
+  for (const char* integrator : {"implicit", "implicitfast", "discrete", "RK4"}) {
+    EXPECT_THAT(unsupported({.option = fmt::format("<option integrator='{}'/>", integrator)}),
+                ElementsAre(fmt::format("option integrator '{}': only Euler", integrator)));
+  }
+  EXPECT_THAT(load_model_from_text(two_links({.option = "<option><flag sleep='enable'/></option>"})).warnings,
+              ElementsAre(HasSubstr("flag 'sleep'")));
+}
+
+TEST(ModelElements, WithoutThemTheRestIsMujocos) {
+  const std::string tendon =
+      "<tendon><fixed name='band' armature='0.3' damping='1 2' stiffness='1 2'><joint joint='shoulder' "
+      "coef='2'/></fixed>"
+      "</tendon>";
+  expect_as_mujoco(two_links({.joint = "stiffness='1 2' damping='1 2' actuatorfrcrange='-1 1' springyield='5'",
+                              .actuators = "<general joint='shoulder' damping='1 2' armature='0.1' gear='2'/>"
+                                           "<general tendon='band' damping='1' armature='0.4'/>"
+                                           "<pid joint='shoulder' kp='3' input='pos vel'/>"
+                                           "<orientation joint='wrist' kp='3'/>",
+                              .more = tendon}),
+                   /*leave_out=*/true);
+  expect_as_mujoco(
+      "<mujoco><worldbody><body gravcomp='0.7'><joint name='j' axis='0 1 0' actuatorgravcomp='true'/><geom size='0.1' "
+      "pos='1 0 0'/></body></worldbody><actuator><motor joint='j'/></actuator></mujoco>",
+      /*leave_out=*/true);
+}
+
+TEST(ModelElements, EveryControlHasAPlace) {
+  const Model model = load_model_from_text(
+      two_links({.actuators = "<pid name='servo' joint='shoulder' kp='3' input='pos vel'/>"
+                              "<dcmotor name='brake' joint='shoulder' resistance='1' motorconst='0.1' input='none'/>"
+                              "<motor name='last' joint='shoulder' gear='7' ctrlrange='-2 3'/>"}));
+  ASSERT_EQ(model.nu, 4);
+  ASSERT_EQ(model.actuators.size(), 4U);
+  EXPECT_EQ(model.actuators[1].name, "servo");
+  EXPECT_EQ(model.actuators[2].name, "servo");
+  EXPECT_EQ(model.actuators[2].gain[0], 0.0);
+  EXPECT_EQ(model.actuators[3].name, "last");
+  EXPECT_EQ(model.actuators[3].gear[0], 7.0);
+  EXPECT_EQ(model.actuators[3].control_upper, 3.0);
+  try {
+    load_model_from_text(
+        "<mujoco><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody><actuator>"
+        "<dcmotor joint='j' resistance='1' motorconst='0.1' input='none'/></actuator></mujoco>");
+    ADD_FAILURE();
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("has no <actuator> that takes a control"));
+  }
+}
+
+std::string two_balls(const std::string& floor, const std::string& ball, const std::string& more) {
+  return fmt::format(
+      R"(<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1" {}/>
+         <body name="a"><joint name="lift" type="slide" axis="0 0 1"/><geom name="a" size="0.1" {}/></body>
+         <body name="b" pos="0 1 3"><joint type="slide" axis="0 0 1"/><geom name="b" size="0.1"/></body></worldbody>
+         <actuator><motor joint="lift"/></actuator>{}</mujoco>)",
+      floor, ball, more);
+}
+
+// Margins of two geoms add up, and a gap is beyond them, where there is a contact and no force.
+TEST(ModelElements, ForcesBeginAtTheSumOfTheMargins) {
+  const std::string xml = two_balls("margin='0.02' gap='0.01'", "margin='0.03' gap='0.02'", "");
+  const double margin = load_model_from_text(xml).contacts.at(0).margin;
+  EXPECT_DOUBLE_EQ(margin, 0.05);
+  MujocoEngine engine = MujocoEngine::from_text(xml);
+  const std::vector<double> still(2), control(1);
+  for (const double beyond : {-0.002, 0.002}) {
+    const std::vector<double> q = {0.1 + margin + beyond, 0.0};
+    engine.set_state(q, still);
+    engine.forward(control);
+    ASSERT_EQ(engine.contact_count(), 1);
+    EXPECT_EQ(engine.contact_forces()[0].force[2] > 0.0, beyond < 0.0);
+  }
+}
+
+TEST(ModelElements, BodiesAreExcludedByTheirNames) {
+  EXPECT_THAT(load_model_from_text(two_balls("", "", "")).warnings, ElementsAre(HasSubstr("geom 'a' with geom 'b'")));
+  const Model apart = load_model_from_text(two_balls("", "", "<contact><exclude body1='b' body2='a'/></contact>"));
+  EXPECT_THAT(apart.warnings, IsEmpty());
+  EXPECT_EQ(apart.contacts.size(), 2U);
+}
+
+// A mocap body stands where the file has it: it touches what moves, and nothing else that stands.
+TEST(ModelElements, MocapBodiesStand) {
+  const std::string xml =
+      two_links({.world = "<geom name='floor' type='plane' size='1 1 1' contype='2' conaffinity='2'/>"
+                          "<body name='hint' mocap='true'><geom name='hint' size='0.1' contype='2' "
+                          "conaffinity='2'/></body>"
+                          "<body pos='0 0 3'><freejoint/><geom name='ball' size='0.1' contype='2' "
+                          "conaffinity='2'/></body>"});
+  const Model model = load_model_from_text(xml);
+  EXPECT_THAT(model.warnings, IsEmpty());
+  EXPECT_THAT(model.unsupported,
+              ElementsAre("body 'hint': mocap bodies", "geom 'ball': contact of a sphere with geom 'hint' (sphere)"));
+  EXPECT_EQ(model.contacts.size(), 1U);
+}
+
+}  // namespace
+}  // namespace cgpo
