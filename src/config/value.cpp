@@ -10,7 +10,7 @@
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/text.hpp"
-#include "cgpo/config/nesting.hpp"
+#include "cgpo/base/nesting.hpp"
 
 namespace cgpo {
 namespace {
