@@ -124,8 +124,8 @@ fs::path move_aside(const fs::path& folder) {
 
 std::vector<std::string> train_words(const Variant& variant, const Configuration& configuration, const fs::path& folder,
                                      Begin begin, int threads) {
-  std::vector<std::string> words = {"train",         task_word(configuration), "--out",
-                                    folder.string(), "--threads",        fmt::format("{}", threads)};
+  std::vector<std::string> words = {"train",     task_word(configuration),  "--out", folder.string(),
+                                    "--threads", fmt::format("{}", threads)};
   if (begin == Begin::kResume) {
     words.insert(words.end(), {"--resume", "--set", fmt::format("iterations={}", configuration.settings.iterations)});
     // What the user gave to this command is given again; what the folder says would not be started.

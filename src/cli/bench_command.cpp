@@ -204,7 +204,11 @@ void time_kernels(const std::string& name, const std::shared_ptr<const Task>& ta
 
 // Of a task by name or by file, with its standard options. None: it is no task until an option says which.
 std::shared_ptr<const Task> task_named(const std::string& name) {
-  if (is_task_file(name)) return task_of(resolve_configuration({.task = name}));
+  if (is_task_file(name)) {
+    ConfigurationRequest request;
+    request.task = name;
+    return task_of(resolve_configuration(request));
+  }
   return find_task(name).needs.empty() ? standard_task(name) : nullptr;
 }
 

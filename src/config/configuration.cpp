@@ -43,15 +43,16 @@ std::vector<ConfigurationLine> configuration_lines(const Configuration& configur
 }
 
 std::shared_ptr<const Task> task_of(const Configuration& configuration) {
-  return configuration.made != nullptr ? configuration.made
-                                       : entry_of(configuration).make(configuration.task_options);
+  return configuration.made != nullptr ? configuration.made : entry_of(configuration).make(configuration.task_options);
 }
 
 const TaskEntry& entry_of(const Configuration& configuration) {
   return configuration.definition != nullptr ? configuration.definition->entry() : find_task(configuration.task);
 }
 
-std::string task_name(const std::string& task) { return is_task_file(task) ? TaskFile::read(task)->entry().name : task; }
+std::string task_name(const std::string& task) {
+  return is_task_file(task) ? TaskFile::read(task)->entry().name : task;
+}
 
 std::string task_word(const Configuration& configuration) {
   return configuration.definition != nullptr ? configuration.definition->path() : configuration.task;
@@ -63,9 +64,9 @@ AlgorithmContext context_of(const Configuration& configuration, ThreadPool& pool
 
 std::string write_configuration(const Configuration& configuration) {
   const std::string task = configuration.definition == nullptr ? configuration.task + " " : "";
-  std::string text = fmt::format(
-      "# {}: all of a run's settings. `{} train {}--config FILE{}` repeats it, bit for bit.\n", kVersion,
-      program_name(), task, consent_to_same(configuration).given.empty() ? "" : " --allow-command");
+  std::string text =
+      fmt::format("# {}: all of a run's settings. `{} train {}--config FILE{}` repeats it, bit for bit.\n", kVersion,
+                  program_name(), task, consent_to_same(configuration).given.empty() ? "" : " --allow-command");
   std::string section;
   for (const ConfigurationLine& line : configuration_lines(configuration)) {
     if (section_of(line.key) != section) {

@@ -28,7 +28,7 @@ struct SettingOrigin {
 };
 
 struct Configuration {
-  std::string task;  // `task.name` in a file, since `task` is the section of its options
+  std::string task;                            // `task.name` in a file, since `task` is the section of its options
   std::shared_ptr<const TaskFile> definition;  // the file that defines it; null: the program does
   std::string algorithm = "cgpo";
   std::string preset = "best";

@@ -27,8 +27,9 @@ std::string escaped(std::string_view text) {
 std::string motor(const ActuatorRequest& request, const std::string& joint) {
   const std::string name = escaped(joint);
   const std::array<double, 2> range = request.range.value_or(std::array<double, 2>{0.0, 0.0});
-  return fmt::format(R"(<motor name="{}" joint="{}" gear="{}" ctrllimited="{}" ctrlrange="{} {}" forcelimited="false"/>)",
-                     name, name, request.gear, request.range ? "true" : "false", range[0], range[1]);
+  return fmt::format(
+      R"(<motor name="{}" joint="{}" gear="{}" ctrllimited="{}" ctrlrange="{} {}" forcelimited="false"/>)", name, name,
+      request.gear, request.range ? "true" : "false", range[0], range[1]);
 }
 
 std::vector<std::string> joints_that_fit(const Model& model, const std::string& pattern) {

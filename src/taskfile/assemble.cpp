@@ -22,7 +22,8 @@ bool mentions(const TaskDefinition& definition, const std::vector<std::string>& 
   bool found = false;
   const auto look = [&](const Expression& expression) {
     walk(expression.root, [&](const SyntaxNode& node) {
-      found = found || (node.kind == NodeKind::kName && std::find(names.begin(), names.end(), node.word) != names.end());
+      found =
+          found || (node.kind == NodeKind::kName && std::find(names.begin(), names.end(), node.word) != names.end());
     });
   };
   for (const auto* const list : {&definition.define, &definition.step}) {
@@ -102,7 +103,8 @@ class Assembly {
 
   std::vector<Traced> observe(const BuiltMoment& now) const {
     Moment moment = moment_of(now, "in the observation");
-    if (!now.last_action.empty()) moment.previous_action = Numbers::several({now.last_action.begin(), now.last_action.end()});
+    if (!now.last_action.empty())
+      moment.previous_action = Numbers::several({now.last_action.begin(), now.last_action.end()});
     std::vector<Traced> all;
     for (const Expression& expression : definition_->observation) {
       const Numbers part = evaluate(expression, moment);
@@ -139,8 +141,8 @@ class Assembly {
     set_previous(before, earlier);
     StepResult<Traced> result;
     result.reward = evaluate_one(definition_->reward, now, "the reward");
-    result.reward_paper = definition_->reward_paper ? evaluate_one(*definition_->reward_paper, now, "reward_paper")
-                                                    : result.reward;
+    result.reward_paper =
+        definition_->reward_paper ? evaluate_one(*definition_->reward_paper, now, "reward_paper") : result.reward;
     for (const CostDefinition& cost : definition_->costs) {
       result.costs.push_back(evaluate_one(cost.expression, now, fmt::format("cost {}", cost.spec.name)));
     }
@@ -322,7 +324,9 @@ std::shared_ptr<const Task> assemble_task(const std::shared_ptr<const TaskDefini
     const std::vector<Traced> all = assembly->observe(now);
     std::copy(all.begin(), all.end(), observation.begin());
   };
-  built.advance = [assembly](const BuiltMoment& before, TracedSpan action) { return assembly->advance(before, action); };
+  built.advance = [assembly](const BuiltMoment& before, TracedSpan action) {
+    return assembly->advance(before, action);
+  };
   built.outcome = [assembly](const BuiltMoment& before, TracedSpan action, const BuiltMoment& after) {
     return assembly->outcome(before, action, after);
   };

@@ -30,7 +30,8 @@ class Names {
       document_.fail(spot, fmt::format("'{}' in {} cannot stand in an expression; a name has letters, digits and _",
                                        printable(name), where));
     }
-    if (is_taken(name)) document_.fail(spot, fmt::format("'{}' in {} means something already; choose another name", name, where));
+    if (is_taken(name))
+      document_.fail(spot, fmt::format("'{}' in {} means something already; choose another name", name, where));
     if (!seen_.insert(name).second) document_.fail(spot, fmt::format("'{}' in {} is there a second time", name, where));
   }
 
@@ -84,8 +85,9 @@ ActuatorRequest read_actuator(const Document& document, const toml::table& table
 }
 
 RobotDefinition read_robot(const Document& document, const toml::table& table) {
-  const TableReader reader(document, table, "[robot]",
-                           {"file", "mjcf", "substeps", "mujoco_substeps", "action_scale", "contact", "limit", "actuators"});
+  const TableReader reader(
+      document, table, "[robot]",
+      {"file", "mjcf", "substeps", "mujoco_substeps", "action_scale", "contact", "limit", "actuators"});
   RobotDefinition robot;
   robot.file = reader.text("file");
   if (reader.has("mjcf")) robot.mjcf = reader.text("mjcf");
@@ -105,12 +107,15 @@ RobotDefinition read_robot(const Document& document, const toml::table& table) {
 }
 
 TaskOption read_option(const Document& document, const std::string& name, const toml::node& node) {
-  if (const auto* const flag = node.as_boolean()) return {.name = name, .standard = flag->get(), .help = "of the task file"};
-  if (node.is_number()) return {.name = name, .standard = node.value<double>().value_or(0.0), .help = "of the task file"};
+  if (const auto* const flag = node.as_boolean())
+    return {.name = name, .standard = flag->get(), .help = "of the task file"};
+  if (node.is_number())
+    return {.name = name, .standard = node.value<double>().value_or(0.0), .help = "of the task file"};
   const toml::table* const table = node.as_table();
   if (table == nullptr) {
     document.fail(Document::spot_of(node), fmt::format("{} of [options] is a number, true or false, or a table of "
-                                                       "value, low, high and help", name));
+                                                       "value, low, high and help",
+                                                       name));
   }
   const TableReader reader(document, *table, "[options." + name + "]", {"value", "low", "high", "help"});
   TaskOption option{.name = name, .standard = 0.0, .help = reader.text("help", "of the task file")};
@@ -166,9 +171,11 @@ void read_defaults(const Document& document, const toml::table& table, const std
     std::ostringstream text;
     node.visit([&text](const auto& value) {
       if constexpr (toml::is_array<decltype(value)>) {
-        text << toml::toml_formatter(value, toml::toml_formatter::default_flags & ~toml::format_flags::allow_multi_line_strings);
+        text << toml::toml_formatter(
+            value, toml::toml_formatter::default_flags & ~toml::format_flags::allow_multi_line_strings);
       } else if constexpr (toml::is_value<decltype(value)>) {
-        text << toml::toml_formatter(value, toml::toml_formatter::default_flags & ~toml::format_flags::allow_multi_line_strings);
+        text << toml::toml_formatter(
+            value, toml::toml_formatter::default_flags & ~toml::format_flags::allow_multi_line_strings);
       }
     });
     defaults.emplace_back(name, text.str());
@@ -201,7 +208,8 @@ std::string read_task_name(const TableReader& top, const std::string& stem) {
                     });
   if (!fine) {
     top.fail(top.spot("name"), fmt::format("the task's name is '{}', and may have letters, digits, _ and - alone; say "
-                                           "name = \"…\"", printable(name)));
+                                           "name = \"…\"",
+                                           printable(name)));
   }
   return name;
 }
@@ -214,7 +222,8 @@ void check_definition(const TableReader& top, const TaskDefinition& definition) 
       top.fail(top.spot("costs"), fmt::format("there are two costs named '{}'", printable(cost.spec.name)));
     }
   }
-  if (definition.costs.size() > kMostCosts) top.fail(top.spot("costs"), fmt::format("a task has at most {} costs", kMostCosts));
+  if (definition.costs.size() > kMostCosts)
+    top.fail(top.spot("costs"), fmt::format("a task has at most {} costs", kMostCosts));
   if (definition.robot && definition.period == 0.0) {
     top.missing("period", "seconds for which a robot keeps an action, such as 0.05");
   }
@@ -233,8 +242,7 @@ void check_definition(const TableReader& top, const TaskDefinition& definition) 
 }  // namespace
 
 std::string quoted_for_toml(std::string_view text) {
-  const bool plain = text.find("'''") == std::string_view::npos &&
-                     std::all_of(text.begin(), text.end(), [](char c) {
+  const bool plain = text.find("'''") == std::string_view::npos && std::all_of(text.begin(), text.end(), [](char c) {
                        const auto byte = static_cast<unsigned char>(c);
                        return (byte >= 0x20 && byte != 0x7f) || c == '\n' || c == '\t';
                      });
@@ -271,7 +279,8 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
     definition.robot->mjcf = TableReader(document, *embedded, "[embedded]", {"robot"}).text("robot");
   }
   if (const toml::table* const options = top.table("options")) {
-    for (const auto& [key, node] : *options) definition.options.push_back(read_option(document, std::string(key.str()), node));
+    for (const auto& [key, node] : *options)
+      definition.options.push_back(read_option(document, std::string(key.str()), node));
   }
   definition.define = top.expressions("define");
   definition.states = top.expressions("states");
@@ -283,7 +292,8 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
   definition.reward_stops_at_end = top.flag("reward_stops_at_end", true);
   definition.end = top.expression("end");
   for (const toml::table* const cost : top.tables("costs")) definition.costs.push_back(read_cost(document, *cost));
-  if (const toml::table* const defaults = top.table("defaults")) read_defaults(document, *defaults, "", definition.defaults);
+  if (const toml::table* const defaults = top.table("defaults"))
+    read_defaults(document, *defaults, "", definition.defaults);
   check_definition(top, definition);
 
   Names names(document);

@@ -20,9 +20,9 @@ namespace cgpo {
 using GivenNumbers = std::map<std::string, double>;
 
 struct RobotDefinition {
-  std::string file;               // as it is written, relative to the task file;
+  std::string file;                 // as it is written, relative to the task file;
   std::optional<std::string> mjcf;  // or the text itself
-  Spot spot;                      // of either, for messages
+  Spot spot;                        // of either, for messages
   std::optional<int> substeps;
   std::optional<int> mujoco_substeps;
   double action_scale = 1.0;

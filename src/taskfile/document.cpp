@@ -139,7 +139,8 @@ SourceText Document::source_of(const toml::node& node, const std::string& key) c
     return {file_, text, std::vector<Spot>(text.size() + 1, spot)};
   }
   const auto* const text = node.as_string();
-  if (text == nullptr) fail(spot, fmt::format("{} is an expression in quotes, or a number, not {}", key, type_words(node)));
+  if (text == nullptr)
+    fail(spot, fmt::format("{} is an expression in quotes, or a number, not {}", key, type_words(node)));
   SourceText source{file_, text->get(), QuotedText(text_, offset_of(spot), spot).spots()};
   // A value that was made in a way that we do not follow has one place for all of it.
   if (source.spots.size() != source.text.size() + 1) source.spots.assign(source.text.size() + 1, spot);
@@ -234,7 +235,8 @@ std::vector<const toml::table*> TableReader::tables(const char* key) const {
   const toml::node* const node = table_.get(key);
   if (node == nullptr) return found;
   const toml::array* const array = node->as_array();
-  if (array == nullptr) fail(spot(key), fmt::format("{} is a list of tables, [[…]], not {}", name(key), type_words(*node)));
+  if (array == nullptr)
+    fail(spot(key), fmt::format("{} is a list of tables, [[…]], not {}", name(key), type_words(*node)));
   for (const toml::node& item : *array) {
     if (!item.is_table()) fail(Document::spot_of(item), fmt::format("{} is a list of tables, [[…]]", name(key)));
     found.push_back(item.as_table());

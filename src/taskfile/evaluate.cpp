@@ -123,7 +123,8 @@ class Evaluation {
   // ---- calls -------------------------------------------------------------------------------------------------------
 
   Numbers call(const SyntaxNode& node) {
-    const OperatorRow* const sign = find_row(operator_rows(), [&](const OperatorRow& r) { return r.sign == node.word; });
+    const OperatorRow* const sign =
+        find_row(operator_rows(), [&](const OperatorRow& r) { return r.sign == node.word; });
     if (sign != nullptr) return sign->apply(evaluated(node));
     if (node.word == "^") return power(node);
     if (const ThingRow* const thing = find_thing(node.word)) {
@@ -139,7 +140,8 @@ class Evaluation {
     }
     const auto count = static_cast<int>(node.inner.size());
     if (count < function->least || count > function->most) {
-      fail(node, fmt::format("{} takes {}, not {} argument{}", node.word, function->usage, count, count == 1 ? "" : "s"));
+      fail(node,
+           fmt::format("{} takes {}, not {} argument{}", node.word, function->usage, count, count == 1 ? "" : "s"));
     }
     switch (function->form) {
       case FunctionForm::kPlain: return function->apply(evaluated(node));
@@ -380,8 +382,8 @@ Numbers evaluate(const Expression& expression, Moment& moment, int wanted) {
 Traced evaluate_one(const Expression& expression, Moment& moment, const std::string& what) {
   const Numbers numbers = evaluate(expression, moment);
   if (numbers.is_vector) {
-    expression.source.fail(0, fmt::format("{} is one number, not {}; sum(…), norm(…) or [0] make one of them", what,
-                                          size_words(numbers)));
+    expression.source.fail(
+        0, fmt::format("{} is one number, not {}; sum(…), norm(…) or [0] make one of them", what, size_words(numbers)));
   }
   return numbers.at[0];
 }
@@ -390,8 +392,8 @@ std::vector<Traced> evaluate_several(const Expression& expression, Moment& momen
   Numbers numbers = evaluate(expression, moment, size);
   if (!numbers.is_vector) numbers.at.resize(static_cast<std::size_t>(size), numbers.at[0]);
   if (numbers.size() != size) {
-    expression.source.fail(0, fmt::format("{} takes {} number{}, not {}", what, size, size == 1 ? "" : "s",
-                                          size_words(numbers)));
+    expression.source.fail(
+        0, fmt::format("{} takes {} number{}, not {}", what, size, size == 1 ? "" : "s", size_words(numbers)));
   }
   return numbers.at;
 }

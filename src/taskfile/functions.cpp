@@ -116,7 +116,9 @@ Numbers smooth_norm(Call call) {
   return Numbers::one(sqrt(total_of_squares(call.arguments[0].at) + width * width) - width);
 }
 
-Numbers dot_product(Call call) { return Numbers::one(total(by_entries(call, [](Entries x) { return x[0] * x[1]; }).at)); }
+Numbers dot_product(Call call) {
+  return Numbers::one(total(by_entries(call, [](Entries x) { return x[0] * x[1]; }).at));
+}
 
 Numbers cross_product(Call call) {
   for (const Numbers& argument : call.arguments) {
@@ -156,8 +158,7 @@ constexpr FunctionRow kFunctions[] = {
     {"sigmoid", "sigmoid(x)", "1 / (1 + exp(-x))", 1, 1, unary<logistic>},
     {"min", "min(v), min(a, b, …)", "smallest entry of a vector, or the smaller of each entry", 1, kAny,
      extreme<smaller>},
-    {"max", "max(v), max(a, b, …)", "largest entry of a vector, or the larger of each entry", 1, kAny,
-     extreme<larger>},
+    {"max", "max(v), max(a, b, …)", "largest entry of a vector, or the larger of each entry", 1, kAny, extreme<larger>},
     {"clamp", "clamp(x, low, high)", "x where it lies between the two, the nearer of them where it does not", 3, 3,
      clamp},
     {"where", "where(condition, a, b)", "a where the condition holds, b where it does not; both must be finite", 3, 3,

@@ -76,8 +76,8 @@ class Moment {
 };
 
 // More than any task needs.
-inline constexpr int kMostNumbers = 4096;       // of one vector
-inline constexpr long kMostWork = 2'000'000;    // numbers made for one moment
+inline constexpr int kMostNumbers = 4096;     // of one vector
+inline constexpr long kMostWork = 2'000'000;  // numbers made for one moment
 
 // Throws UserError with place: an unknown name, sizes that do not fit. `wanted`: as many numbers as a draw gives.
 Numbers evaluate(const Expression& expression, Moment& moment, int wanted = 1);

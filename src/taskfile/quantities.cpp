@@ -71,8 +71,8 @@ Maybe steps_done(Moment& moment) {
 }
 
 constexpr NameRow kNames[] = {
-    {"action", "actions", "what the policy chose for this step, each in (-1, 1); in reward, costs, end and [step]", false,
-     [](Moment& moment) { return moment.action; }},
+    {"action", "actions", "what the policy chose for this step, each in (-1, 1); in reward, costs, end and [step]",
+     false, [](Moment& moment) { return moment.action; }},
     {"previous_action", "actions",
      "what it chose for the step before, 0 at the start; in the observation: what it chose last", false,
      [](Moment& moment) { return moment.previous_action; }},
@@ -170,9 +170,7 @@ Quat<Traced> quaternion_of(const Moment& moment, int id) {
     if (joint.body != id) continue;
     switch (joint.type) {
       case JointType::kFree: result = read_quaternion(TracedSpan(moment.q), joint.q + 3); break;
-      case JointType::kBall:
-        result = quaternion_product(result, read_quaternion(TracedSpan(moment.q), joint.q));
-        break;
+      case JointType::kBall: result = quaternion_product(result, read_quaternion(TracedSpan(moment.q), joint.q)); break;
       case JointType::kSlide: break;
       case JointType::kHinge: {
         const Traced half = 0.5 * sparse::sub(moment.q[static_cast<std::size_t>(joint.q)], Traced(joint.reference));
@@ -190,9 +188,7 @@ Maybe quaternion(Moment& moment, int id) {
   return Numbers::several({q.begin(), q.end()});
 }
 
-Maybe mass(Moment& moment, int id) {
-  return Numbers::one(moment.model().bodies[static_cast<std::size_t>(id)].mass);
-}
+Maybe mass(Moment& moment, int id) { return Numbers::one(moment.model().bodies[static_cast<std::size_t>(id)].mass); }
 
 // Of all contact points for which `belongs` holds.
 template <class Belongs>
@@ -281,8 +277,8 @@ constexpr MemberRow kMembers[] = {
     {ThingKind::kBody, "com_velocity", "3", "velocity of its centre of mass, m/s", velocity<mass_point>},
     {ThingKind::kBody, "mass", "1", "kg", mass},
     {ThingKind::kBody, "contact_force", "3", "what planes push it with, by our contact law, N", force_on_body},
-    {ThingKind::kJoint, "position", "1, 4 or 7", "its part of qpos: one number of a slide or hinge, 4 of a ball, 7 of a free joint",
-     joint_position},
+    {ThingKind::kJoint, "position", "1, 4 or 7",
+     "its part of qpos: one number of a slide or hinge, 4 of a ball, 7 of a free joint", joint_position},
     {ThingKind::kJoint, "velocity", "1, 3 or 6", "its part of qvel", joint_velocity},
     {ThingKind::kJoint, "torque", "1, 3 or 6", "its part of torques: N m of a hinge, N of a slide", joint_torque},
     {ThingKind::kSite, "position", "3", "in the world, m", position<site_point>},
@@ -303,7 +299,8 @@ std::span<const MemberRow> member_rows() { return kMembers; }
 
 bool is_pattern(std::string_view text) { return text.find_first_of("*?") != std::string_view::npos; }
 
-// A star is tried with nothing first; where the rest does not fit, it takes one letter more. Only the last star matters.
+// A star is tried with nothing first; where the rest does not fit, it takes one letter more. Only the last star
+// matters.
 bool fits(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;
   std::size_t n = 0;

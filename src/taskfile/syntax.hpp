@@ -45,11 +45,11 @@ enum class NodeKind : unsigned char { kNumber, kText, kName, kCall, kComparison,
 
 struct SyntaxNode {
   NodeKind kind = NodeKind::kNumber;
-  std::size_t at = 0;                // its first byte, or its operator's
-  std::string word = {};             // name, text, function or member
-  double number = 0.0;               // of kNumber
-  int first = 0;                     // of kIndex and kSlice; negative: from the end
-  int last = 0;                      // of kSlice: behind it, if has_last
+  std::size_t at = 0;     // its first byte, or its operator's
+  std::string word = {};  // name, text, function or member
+  double number = 0.0;    // of kNumber
+  int first = 0;          // of kIndex and kSlice; negative: from the end
+  int last = 0;           // of kSlice: behind it, if has_last
   bool has_last = false;
   std::vector<std::string> signs = {};
   std::vector<SyntaxNode> inner = {};  // operands, arguments, entries

@@ -122,19 +122,22 @@ std::vector<ReferenceTable> reference_tables() {
                                         {"Names", "| name | numbers | is |\n| --- | --- | --- |\n"},
                                         {"Things", "| thing | numbers | is |\n| --- | --- | --- |\n"},
                                         {"Actuators", "| kind | is |\n| --- | --- |\n"}};
-  for (const OperatorRow& row : operator_rows()) tables[0].markdown += fmt::format("| `{}` | {} |\n", row.usage, row.meaning);
-  for (const FunctionRow& row : function_rows()) tables[1].markdown += fmt::format("| `{}` | {} |\n", row.usage, row.meaning);
+  for (const OperatorRow& row : operator_rows())
+    tables[0].markdown += fmt::format("| `{}` | {} |\n", row.usage, row.meaning);
+  for (const FunctionRow& row : function_rows())
+    tables[1].markdown += fmt::format("| `{}` | {} |\n", row.usage, row.meaning);
   for (const NameRow& row : name_rows()) {
     tables[2].markdown += fmt::format("| `{}` | {} | {} |\n", row.name, row.size, row.meaning);
   }
   for (const ThingRow& thing : thing_rows()) {
     for (const MemberRow& row : member_rows()) {
       if (row.kind != thing.kind) continue;
-      tables[3].markdown += fmt::format("| `{}{}.{}` | {} | {} |\n", thing.word, thing.named ? "('NAME')" : "", row.member,
-                                        row.size, row.meaning);
+      tables[3].markdown += fmt::format("| `{}{}.{}` | {} | {} |\n", thing.word, thing.named ? "('NAME')" : "",
+                                        row.member, row.size, row.meaning);
     }
   }
-  for (const ActuatorKind& row : actuator_kinds()) tables[4].markdown += fmt::format("| `{}` | {} |\n", row.kind, row.meaning);
+  for (const ActuatorKind& row : actuator_kinds())
+    tables[4].markdown += fmt::format("| `{}` | {} |\n", row.kind, row.meaning);
   return tables;
 }
 

@@ -22,7 +22,7 @@ class TaskFile {
   const std::string& path() const { return path_; }  // as it was named
   // The same task as one text that needs no other file, but for the robot's meshes and pictures: what is kept.
   const std::string& text() const { return text_; }
-  const std::string& checksum() const { return checksum_; }                // of that text
+  const std::string& checksum() const { return checksum_; }                 // of that text
   const std::vector<std::string>& needed_files() const { return needed_; }  // those meshes and pictures
   const TaskEntry& entry() const { return entry_; }
 

@@ -2,9 +2,8 @@
 // rounding, and no more operations.
 #include <cmath>
 
-#include "cgpo/base/file.hpp"
 #include "cgpo/graph/differentiate.hpp"
-#include "cgpo/tasks/simulators/simulator.hpp"
+#include "cgpo/graph/lower.hpp"
 
 #include "files.hpp"
 
@@ -176,7 +175,7 @@ TEST_P(Twins, MoveAlikeAndHaveTheSameDerivatives) {
 // The kernels of training are as short: within a handful of operations of the C++ task's.
 TEST_P(Twins, CostTheSame) {
   const auto operations = [](const Task& task) {
-    return remove_dead(task.trace_step()).count_operations();
+    return prepare(task.trace_step(), Precision::kFloat).count_operations();
   };
   EXPECT_NEAR(operations(*own_), operations(*file_), 8);
 }

@@ -7,12 +7,12 @@
 namespace cgpo {
 namespace {
 
-using testing::refusal_of;
-using testing::value_of;
-using testing::with_reward;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using testing::refusal_of;
 using ::testing::StartsWith;
+using testing::value_of;
+using testing::with_reward;
 
 TEST(Expression, BindsAsInMathematics) {
   EXPECT_EQ(value_of("1 + 2 * 3 - 4 / 8"), 6.5);
@@ -28,7 +28,7 @@ TEST(Expression, BindsAsInMathematics) {
 TEST(Expression, ComparesAndDecides) {
   EXPECT_EQ(value_of("1 < 2 and not 3 <= 2"), 1.0);
   EXPECT_EQ(value_of("1 < 2 < 3"), 1.0);
-  EXPECT_EQ(value_of("3 > 2 > 2"), 0.0);   // and not (3 > 2) > 2 by itself
+  EXPECT_EQ(value_of("3 > 2 > 2"), 0.0);  // and not (3 > 2) > 2 by itself
   EXPECT_EQ(value_of("0 < 0.5 < 0.4"), 0.0);
   EXPECT_EQ(value_of("1 == 1 or 1 / 0 > 2"), 1.0);
   EXPECT_EQ(value_of("1 != 1"), 0.0);
@@ -85,8 +85,9 @@ TEST(Expression, VectorsAreTakenApartAndPutTogether) {
 }
 
 TEST(Expression, DefinitionsAreUsedInAnyOrderAndBeforeTheStep) {
-  const std::string more = "[define]\ntwice = 'once + once'\nonce = 'x + change'\nchange = 'x - before(x)'\n"
-                           "[step]\nx = 'x + action[0]'\n";
+  const std::string more =
+      "[define]\ntwice = 'once + once'\nonce = 'x + change'\nchange = 'x - before(x)'\n"
+      "[step]\nx = 'x + action[0]'\n";
   EXPECT_EQ(testing::reward_of(with_reward("twice", more)), 2.0 * (0.75 + 0.25));
   EXPECT_EQ(testing::reward_of(with_reward("before(x + v[0])", more)), 1.5);
 }
