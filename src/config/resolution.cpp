@@ -135,6 +135,10 @@ RequestedSettings resolve_identity(const ConfigurationRequest& request, Configur
     rest.push_back(assignment);
   }
   configuration.definition = resolve_definition(request, kept);
+  if (configuration.definition == nullptr && is_task_file(configuration.task)) {  // the file names a task file
+    configuration.definition = TaskFile::read(request.folder / configuration.task);
+    configuration.task = configuration.definition->entry().name;
+  }
   const bool by_file = request.task && is_task_file(*request.task);
   const std::optional<std::string> task = by_file ? configuration.definition->entry().name : request.task;
   if (task && !configuration.task.empty() && *task != configuration.task) {

@@ -309,12 +309,14 @@ int observation_size(const Assembly& assembly, const TaskSpec& spec) {
 }  // namespace
 
 std::shared_ptr<const Task> assemble_task(const std::shared_ptr<const TaskDefinition>& definition,
-                                          const RobotDefaults* robot_defaults, const TaskOptions& options) {
+                                          const RobotDefaults* robot_defaults, const std::vector<std::string>& warnings,
+                                          const TaskOptions& options) {
   std::shared_ptr<const Robot> robot;
   if (robot_defaults != nullptr) robot = std::make_shared<const Robot>(make_robot(*robot_defaults, options));
   const auto assembly = std::make_shared<const Assembly>(definition, robot, options);
   BuiltTask built;
   built.spec = assembly->spec();
+  built.spec.warnings.insert(built.spec.warnings.end(), warnings.begin(), warnings.end());
   built.spec.observations = observation_size(*assembly, built.spec);
   built.remembers_clock = mentions(*definition, {"time", "step"});
   built.remembers_action = mentions(*definition, {"previous_action"});

@@ -9,9 +9,10 @@
 
 namespace cgpo {
 
-// `robot`: what its options are made from; null: the task has none. Throws UserError, with place, for an expression
-// that has no value: all of them are evaluated here.
+// `robot`: what its options are made from; null: the task has none. `warnings`: what to beware of. Throws UserError,
+// with place, for an expression that has no value: all of them are evaluated here.
 std::shared_ptr<const Task> assemble_task(const std::shared_ptr<const TaskDefinition>& definition,
-                                          const RobotDefaults* robot, const TaskOptions& options);
+                                          const RobotDefaults* robot, const std::vector<std::string>& warnings,
+                                          const TaskOptions& options);
 
 }  // namespace cgpo

@@ -198,6 +198,21 @@ std::vector<Expression> read_observation(const TableReader& top) {
   return expressions;
 }
 
+// What a copy says in place of its own file's name, and of the robot's.
+struct EmbeddedParts {
+  std::string name;
+  std::optional<std::string> robot;
+};
+EmbeddedParts read_embedded(const TableReader& top) {
+  EmbeddedParts parts;
+  const toml::table* const table = top.table("embedded");
+  if (table == nullptr) return parts;
+  const TableReader reader(top.document(), *table, "[embedded]", {"name", "robot"});
+  parts.name = reader.text("name");
+  if (reader.has("robot")) parts.robot = reader.text("robot");
+  return parts;
+}
+
 // A name that a folder can have.
 std::string read_task_name(const TableReader& top, const std::string& stem) {
   const std::string name = top.text("name", stem);
@@ -242,7 +257,8 @@ void check_definition(const TableReader& top, const TaskDefinition& definition) 
 }  // namespace
 
 std::string quoted_for_toml(std::string_view text) {
-  const bool plain = text.find("'''") == std::string_view::npos && std::all_of(text.begin(), text.end(), [](char c) {
+  const bool plain = text.find('\n') != std::string_view::npos && text.find("'''") == std::string_view::npos &&
+                     std::all_of(text.begin(), text.end(), [](char c) {
                        const auto byte = static_cast<unsigned char>(c);
                        return (byte >= 0x20 && byte != 0x7f) || c == '\n' || c == '\t';
                      });
@@ -267,7 +283,9 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
                          "defaults", "embedded"});
   TaskDefinition definition;
   definition.file = file;
-  definition.name = read_task_name(top, stem);
+  const EmbeddedParts embedded = read_embedded(top);
+  definition.is_copy = top.has("embedded");
+  definition.name = read_task_name(top, embedded.name.empty() ? stem : embedded.name);
   definition.summary = top.text("summary", "of the file " + definition.name + ".toml");
   const auto horizon = top.whole("horizon", 1, 1'000'000);
   if (!horizon) top.missing("horizon", "how many steps an episode has");
@@ -275,9 +293,7 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
   definition.period = top.number("period", 1e-6, 1000.0).value_or(0.0);
   definition.actions = top.whole("actions", 1, 1000).value_or(0);
   if (const toml::table* const robot = top.table("robot")) definition.robot = read_robot(document, *robot);
-  if (const toml::table* const embedded = top.table("embedded"); embedded != nullptr && definition.robot) {
-    definition.robot->mjcf = TableReader(document, *embedded, "[embedded]", {"robot"}).text("robot");
-  }
+  if (definition.robot && embedded.robot) definition.robot->mjcf = embedded.robot;
   if (const toml::table* const options = top.table("options")) {
     for (const auto& [key, node] : *options)
       definition.options.push_back(read_option(document, std::string(key.str()), node));

@@ -50,7 +50,8 @@ struct CostDefinition {
 };
 
 struct TaskDefinition {
-  std::string file;  // for messages
+  std::string file;      // for messages
+  bool is_copy = false;  // it needs no other file: [embedded] has what they said
   std::string name;
   std::string summary;
   int horizon = 0;

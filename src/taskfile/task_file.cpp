@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cgpo/base/checksum.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
+#include "cgpo/base/text.hpp"
 #include "cgpo/taskfile/assemble.hpp"
 #include "cgpo/taskfile/functions.hpp"
 #include "cgpo/taskfile/mjcf.hpp"
@@ -72,11 +74,28 @@ std::vector<TaskOption> all_options(std::vector<TaskOption> of_robot, const Task
   return of_robot;
 }
 
-std::string with_embedded(const std::string& text, const std::string& mjcf) {
-  return fmt::format(
-      "{}\n# Added when the file was kept, so that it needs no other: the robot's MJCF, with all that it includes.\n"
-      "[embedded]\nrobot = {}\n",
-      text, quoted_for_toml(mjcf));
+// A run's folder holds no binary files of others.
+std::vector<std::string> warnings_about(const std::vector<std::string>& needed) {
+  if (needed.empty()) return {};
+  return {fmt::format("a run's folder does not keep what the robot's file names, so leave it where it is: {}",
+                      fmt::join(needed, ", "))};
+}
+
+// What the task and its robot are, wherever the text lies.
+std::string with_embedded(const std::string& text, const TaskDefinition& definition, const std::string& mjcf) {
+  std::string added = fmt::format(
+      "\n# Added when the file was kept, so that it needs no other: its name, and the robot with all that it "
+      "includes.\n"
+      "[embedded]\nname = {}\n",
+      quoted_for_toml(definition.name));
+  if (definition.robot && !definition.robot->mjcf) {
+    if (!is_utf8(mjcf)) {
+      throw UserError("{}: '{}' is not UTF-8, and a run could not keep it",
+                      place_words(definition.file, definition.robot->spot), definition.robot->file);
+    }
+    added += fmt::format("robot = {}\n", quoted_for_toml(mjcf));
+  }
+  return text + added;
 }
 
 }  // namespace
@@ -92,25 +111,27 @@ std::shared_ptr<const TaskFile> TaskFile::parse(const std::string& text, const f
   const auto definition =
       std::make_shared<const TaskDefinition>(parse_definition(text, file.string(), file.stem().string()));
   result->path_ = file.string();
-  result->text_ = text;
+  std::string robot;
   std::shared_ptr<const RobotDefaults> defaults;
   std::vector<TaskOption> options;
   if (definition->robot) {
     const WholeMjcf mjcf = robot_text(*definition, file.parent_path());
     result->needed_ = mjcf.files;
-    if (!definition->robot->mjcf) result->text_ = with_embedded(text, mjcf.text);
+    robot = mjcf.text;
     const std::string name = definition->robot->mjcf ? definition->name : definition->robot->file;
     const Model bare = load_model_from_text(mjcf.text, name);
     defaults = std::make_shared<const RobotDefaults>(
         robot_defaults(*definition, add_actuators(mjcf.text, bare, definition->robot->actuators, file.string()), bare));
     options = robot_options(*defaults, /*collides=*/!bare.contacts.empty());
   }
+  result->text_ = definition->is_copy ? text : with_embedded(text, *definition, robot);
   result->checksum_ = checksum_text(result->text_);
-  result->entry_ = {.name = definition->name,
-                    .options = all_options(std::move(options), *definition),
-                    .make = [definition, defaults](const TaskOptions& chosen) {
-                      return assemble_task(definition, defaults.get(), chosen);
-                    }};
+  result->entry_ = {
+      .name = definition->name,
+      .options = all_options(std::move(options), *definition),
+      .make = [definition, defaults, warnings = warnings_about(result->needed_)](const TaskOptions& chosen) {
+        return assemble_task(definition, defaults.get(), warnings, chosen);
+      }};
   return result;
 }
 

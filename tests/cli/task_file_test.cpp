@@ -167,6 +167,17 @@ TEST_F(TaskFiles, ATaskOfTheSameNameIsAnother) {
                  {"is for task 'ant', not 'function'"});
 }
 
+// A configuration of one's own may name a task file, which lies where it says from where it is.
+TEST_F(TaskFiles, AreNamedInAConfiguration) {
+  fs::create_directory(at("project"));
+  write("project/cart.toml", kCart);
+  write("project/cart.xml", kCartRobot);
+  write("project/long.toml", "iterations = 4\n[task]\nname = \"cart.toml\"\nweight = 0.5\n");
+  ASSERT_EQ(run({"train", "--config", "project/long.toml", "--out", "run"}).code, 0);
+  EXPECT_THAT(read_file(at("run/config.toml")), AllOf(HasSubstr("iterations = 4"), HasSubstr("weight = 0.5")));
+  EXPECT_EQ(run({"train", "project/cart.toml", "--resume", "--out", "run"}).code, 0);
+}
+
 TEST_F(TaskFiles, AreCompared) {
   write_cart();
   const std::vector<std::string> compare = {"compare", "cart.toml", "--algos", "cgpo,ppo-lag", "--seeds", "1",

@@ -240,7 +240,7 @@ TEST(TaskFileCopy, NeedsNoOtherFile) {
                         "<mujocoinclude><actuator><motor joint='hinge' gear='4'/></actuator></mujocoinclude>");
   write_file_atomically(folder / "robots/parts/empty.xml", "<mujocoinclude>\n</mujocoinclude>");
   write_file_atomically(folder / "t.toml",
-                        "name = 'kept'\nhorizon = 5\nperiod = 0.1\nobservation = 'qpos'\nreward = 'qpos[0]'\nrobot = "
+                        "horizon = 5\nperiod = 0.1\nobservation = 'qpos'\nreward = 'qpos[0]'\nrobot = "
                         "{file = 'robots/r.xml'}\n");
   const auto file = TaskFile::read(folder / "t.toml");
   EXPECT_TRUE(file->needed_files().empty());
@@ -248,6 +248,7 @@ TEST(TaskFileCopy, NeedsNoOtherFile) {
   const auto copy = TaskFile::parse(file->text(), "elsewhere/definition.toml");
   EXPECT_EQ(copy->text(), file->text());
   EXPECT_EQ(copy->checksum(), file->checksum());
+  EXPECT_EQ(copy->entry().name, "t");
   const auto a = file->entry().make(TaskOptions(file->entry().options));
   const auto b = copy->entry().make(TaskOptions(copy->entry().options));
   EXPECT_EQ(a->find_robot()->model->actuators[0].gear[0], 4.0);
@@ -282,6 +283,8 @@ TEST(TaskFileCopy, NamesTheMeshesThatItNeeds) {
   const std::string mesh = (folder / "robots/meshes/tetra.stl").string();
   EXPECT_THAT(file->needed_files(), ::testing::ElementsAre(mesh));
   EXPECT_THAT(file->text(), HasSubstr(mesh));
+  const auto task = file->entry().make(TaskOptions(file->entry().options));
+  EXPECT_THAT(task->spec().warnings, ::testing::Contains(HasSubstr(mesh)));
   const auto copy = TaskFile::parse(file->text(), "elsewhere.toml");  // the mesh is found from anywhere
   std::filesystem::remove(mesh);
   EXPECT_THAT(refusal_of(file->text()), HasSubstr("tetra.stl"));
@@ -293,7 +296,7 @@ TEST(TaskFile, RefusesWhatItDoesNotUnderstand) {
   };
   const std::string good = with_reward("x");
   EXPECT_EQ(refusal_of(good), "");
-  refused("", "observation is missing");
+  refused("", "horizon is missing");
   refused("horizon = ", "not TOML");
   refused(good + "[optoins]\na = 1\n", "9:2: there is no key 'optoins' (did you mean 'options'?)");
   refused("horizn = 1\n" + good, "1:1: there is no key 'horizn' (did you mean 'horizon'?)");

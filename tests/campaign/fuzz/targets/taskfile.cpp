@@ -13,7 +13,9 @@ CGPO_FUZZ(input) {
   if (!definition || definition->robot) return;
   const auto file = fuzz::accepted([&] { return TaskFile::parse(text, "fuzz.toml"); });
   if (!file) return;
-  fuzz::require((*file)->text() == text, "a file without a robot is kept as it is");
+  const auto copy = TaskFile::parse((*file)->text(), "copy.toml");
+  fuzz::require(copy->text() == (*file)->text(), "a copy is its own copy");
+  fuzz::require(copy->entry().name == (*file)->entry().name, "a copy has the name of the task");
   const TaskEntry& entry = (*file)->entry();
   const auto task = fuzz::accepted([&] { return entry.make(TaskOptions(entry.options)); });
   if (!task) return;
