@@ -209,6 +209,7 @@ EmbeddedParts read_embedded(const TableReader& top) {
   if (table == nullptr) return parts;
   const TableReader reader(top.document(), *table, "[embedded]", {"name", "robot"});
   parts.name = reader.text("name");
+  if (parts.name.empty()) reader.missing("name", "this table is of a copy that a run kept, with the task's name");
   if (reader.has("robot")) parts.robot = reader.text("robot");
   return parts;
 }
@@ -294,6 +295,9 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
   definition.actions = top.whole("actions", 1, 1000).value_or(0);
   if (const toml::table* const robot = top.table("robot")) definition.robot = read_robot(document, *robot);
   if (definition.robot && embedded.robot) definition.robot->mjcf = embedded.robot;
+  if (definition.is_copy && definition.robot && !definition.robot->mjcf) {
+    top.fail(top.spot("embedded"), "[embedded] is of a copy that a run kept, and lacks the robot");
+  }
   if (const toml::table* const options = top.table("options")) {
     for (const auto& [key, node] : *options)
       definition.options.push_back(read_option(document, std::string(key.str()), node));

@@ -297,6 +297,10 @@ TEST(TaskFile, RefusesWhatItDoesNotUnderstand) {
   const std::string good = with_reward("x");
   EXPECT_EQ(refusal_of(good), "");
   refused("", "horizon is missing");
+  refused(good + "[embedded]\n", "name of [embedded] is missing");
+  refused(
+      "horizon = 1\nperiod = 1\nobservation = 'qpos'\nreward = 1\n[robot]\nfile = 'r.xml'\n[embedded]\nname = 'a'\n",
+      "lacks the robot");
   refused("horizon = ", "not TOML");
   refused(good + "[optoins]\na = 1\n", "9:2: there is no key 'optoins' (did you mean 'options'?)");
   refused("horizn = 1\n" + good, "1:1: there is no key 'horizn' (did you mean 'horizon'?)");
