@@ -49,4 +49,5 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cgpoConfig.cmake.in ${PR
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cgpoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/cgpoConfig.cmake ${PROJECT_BINARY_DIR}/cgpoConfigVersion.cmake
         DESTINATION ${package})
-install(FILES ${PROJECT_SOURCE_DIR}/docs/guide/your-own-task.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/docs/guide/your-own-task.md ${PROJECT_SOURCE_DIR}/docs/guide/task-files.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -25,7 +25,7 @@ endif()
 
 # The folders whose readers are fuzzed: the fuzzer watches what they do, and sanitizers what they must not. The others are
 # linked, and compiled as fast as can be.
-set(CGPO_WATCHED base config kernel physics subproblem)
+set(CGPO_WATCHED base config kernel physics subproblem taskfile)
 add_library(cgpo_watched INTERFACE)
 if(CGPO_FUZZ)
   # toml++ 3.3 calls unreachable where it meets a letter beyond ASCII, and both ways on from there are right.

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 void write_marker(const ComparisonPaths& paths, const CompareRequest& request) {
   Json marker;
-  marker["task"] = request.task;
+  marker["task"] = task_name(request.task);
   marker["algos"] = request.algorithms;
   if (!request.vary.empty()) marker["vary"] = request.vary;
   marker["seeds"] = request.seeds;
@@ -54,7 +54,7 @@ std::vector<double> common_limits(const std::vector<Variant>& variants) {
 // All but the algorithms with their runs.
 Comparison describe_comparison(const CompareRequest& request, const std::vector<Variant>& variants, int runs) {
   Comparison comparison;
-  comparison.task = request.task;
+  comparison.task = task_name(request.task);
   comparison.costs = variants.front().configurations.front().settings.costs;
   comparison.limits = common_limits(variants);
   comparison.jobs = std::min(request.jobs, runs);
@@ -188,7 +188,7 @@ std::string write_pareto(const ComparisonPaths& paths, const Comparison& compari
 std::vector<PendingRun> pending_runs(const CompareRequest& request) {
   std::vector<PendingRun> result;
   const ComparisonPaths paths = paths_of(request);
-  check_folder(paths, request.task);
+  check_folder(paths, task_name(request.task));
   const std::vector<Variant> variants = resolve_variants(request, {});
   const RunPlans plans = plan_runs(variants, paths);
   for (const Variant& variant : variants) {
@@ -209,10 +209,10 @@ CompareResult run_comparison(const CompareRequest& request, const Listener& list
   // All that can be refused is refused before anything is moved or started.
   const std::vector<Variant> variants = resolve_variants(request, listener);
   const ComparisonPaths paths = paths_of(request);
-  check_folder(paths, request.task);
+  check_folder(paths, task_name(request.task));
   check_that_they_can_begin(variants, paths);
   const FolderLock lock(paths.folder);
-  check_folder(paths, request.task);  // another process may have filled it in between
+  check_folder(paths, task_name(request.task));  // another process may have filled it in between
   const RunPlans plans = plan_runs(variants, paths);
   remove_leftovers(paths.folder, [&](const std::string& name) {
     return paths.folder / name == paths.marker() || paths.folder / name == paths.table() ||

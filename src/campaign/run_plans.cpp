@@ -27,6 +27,10 @@ RunPlan plan_run(const RunPaths& paths, const Configuration& configuration) {
   for (const SettingDifference& difference :
        differences(read_configuration(paths.config(), configuration), configuration)) {
     if (difference.key == "iterations") continue;  // fewer or more of the same
+    if (difference.key == "task.checksum") {
+      throw UserError("'{}' was made with another task file than '{}' is now; give --out another folder", name,
+                      task_word(configuration));
+    }
     throw UserError("'{}' was made with other settings: {} is {} there, not {}; give --out another folder", name,
                     difference.key, difference.before, difference.after);
   }
@@ -57,7 +61,7 @@ RunPlan plan_run(const RunPaths& paths, const Configuration& configuration) {
 }  // namespace
 
 ComparisonPaths paths_of(const CompareRequest& request) {
-  return {request.out ? fs::path(*request.out) : fs::path("runs") / ("compare-" + request.task)};
+  return {request.out ? fs::path(*request.out) : fs::path("runs") / ("compare-" + task_name(request.task))};
 }
 
 void check_folder(const ComparisonPaths& paths, const std::string& task) {
@@ -92,7 +96,7 @@ void check_that_they_can_begin(const std::vector<Variant>& variants, const Compa
     const Configuration& configuration = variant.configurations.front();
     std::error_code ignored;
     if (fs::exists(RunPaths{paths.folder / run_name(variant.label, configuration.seed)}.config(), ignored)) continue;
-    if (!find_task(configuration.task).needs.empty()) continue;
+    if (!entry_of(configuration).needs.empty()) continue;
     find_algorithm(configuration.algorithm).make(context_of(configuration, pool));
   }
 }
@@ -120,8 +124,8 @@ fs::path move_aside(const fs::path& folder) {
 
 std::vector<std::string> train_words(const Variant& variant, const Configuration& configuration, const fs::path& folder,
                                      Begin begin, int threads) {
-  std::vector<std::string> words = {"train",         configuration.task, "--out",
-                                    folder.string(), "--threads",        fmt::format("{}", threads)};
+  std::vector<std::string> words = {"train",     task_word(configuration),  "--out", folder.string(),
+                                    "--threads", fmt::format("{}", threads)};
   if (begin == Begin::kResume) {
     words.insert(words.end(), {"--resume", "--set", fmt::format("iterations={}", configuration.settings.iterations)});
     // What the user gave to this command is given again; what the folder says would not be started.

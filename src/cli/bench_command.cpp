@@ -202,9 +202,19 @@ void time_kernels(const std::string& name, const std::shared_ptr<const Task>& ta
   }
 }
 
+// Of a task by name or by file, with its standard options. None: it is no task until an option says which.
+std::shared_ptr<const Task> task_named(const std::string& name) {
+  if (is_task_file(name)) {
+    ConfigurationRequest request;
+    request.task = name;
+    return task_of(resolve_configuration(request));
+  }
+  return find_task(name).needs.empty() ? standard_task(name) : nullptr;
+}
+
 void time_task(const std::string& name, const BenchRequest& request, int threads, std::vector<BenchRow>& rows) {
-  if (!find_task(name).needs.empty()) return;
-  const std::shared_ptr<const Task> task = standard_task(name);
+  const std::shared_ptr<const Task> task = task_named(name);
+  if (task == nullptr) return;
   const auto add = [&](const char* kind, std::string_view backend, double speed) {
     rows.push_back(
         {.name = name + kind, .backend = std::string(backend), .threads = threads, .steps_per_second = speed});
@@ -284,8 +294,8 @@ int bench(const BenchRequest& request) {
   }
   // All of them first: a wrong name costs no waiting.
   for (const std::string& name : request.tasks) {
-    const bool known = find_task(name).needs.empty();
-    if (!known || (!request.training && !standard_task(name)->spec().differentiable))
+    const std::shared_ptr<const Task> task = task_named(name);
+    if (task == nullptr || (!request.training && !task->spec().differentiable))
       throw UserError("bench times kernels and their derivatives, and task {} has none", name);
   }
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

@@ -44,7 +44,7 @@ int check_task(const CheckRequest& request) {
 Command make_check_command() {
   const auto owned = std::make_shared<CheckRequest>();
   CheckRequest& request = *owned;
-  return {{{"TASK", Text{&request.task}, listed_by("tasks")},
+  return {{{"TASK", Text{&request.task}, task_words()},
            {"--states", whole(request.states, 1, 1'000'000), "random states to start from (32)"},
            {"--window", whole(request.window, 1, 1'000'000), "steps from each of them (10)"},
            {"--seed", seed(request.seed), "of the random states and actions (0)"},

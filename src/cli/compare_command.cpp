@@ -33,7 +33,7 @@ int compare(const CompareFlags& flags) {
 Command make_compare_command() {
   const auto owned = std::make_shared<CompareFlags>();
   CompareRequest& request = owned->request;
-  return {{{"TASK", Text{&request.task}, listed_by("tasks")},
+  return {{{"TASK", Text{&request.task}, task_words()},
            {"--algos", Text{&request.algorithms},
             listed_by("algorithms") + ", with commas between, needed; also NAME@PRESET and NAME:KEY=VALUE", "NAME,…"},
            {"--vary", Texts{&request.vary},

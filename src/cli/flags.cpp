@@ -46,4 +46,6 @@ Consent consent_from(const std::vector<std::string>& sets, bool allowed) {
 
 std::string listed_by(const char* command) { return fmt::format("as listed by `{} {}`", program_name(), command); }
 
+std::string task_words() { return listed_by("tasks") + ", or a task file, FILE.toml"; }
+
 }  // namespace cgpo

@@ -74,5 +74,7 @@ Consent consent_from(const std::vector<std::string>& sets, bool allowed);
 
 // "as listed by `cgpo tasks`".
 std::string listed_by(const char* command);
+// "…, or a task file, FILE.toml".
+std::string task_words();
 
 }  // namespace cgpo

@@ -80,6 +80,10 @@ std::string describe_gear(const Model& model, const Actuator& actuator) {
 }
 
 void print_actuators(const Model& model) {
+  if (model.nu == 0) {
+    say("no actuator; a task file adds some, [[robot.actuators]] (docs/guide/task-files.md)\n");
+    return;
+  }
   std::vector<std::vector<std::string>> rows = {{"actuator", "joint", "gear", "control"}};
   for (int i = 0; i < model.nu; ++i) {
     const Actuator& actuator = model.actuators[i];

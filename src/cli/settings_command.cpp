@@ -77,7 +77,7 @@ Command make_settings_command() {
   const auto owned = std::make_shared<SettingsRequest>();
   SettingsRequest& request = *owned;
   ConfigurationRequest& configuration = request.configuration;
-  return {{{"TASK", FilledText{&configuration.task}, listed_by("tasks") + "; none: the program's defaults"},
+  return {{{"TASK", FilledText{&configuration.task}, task_words() + "; none: the program's defaults"},
            {"--algo", FilledText{&configuration.algorithm}, listed_by("algorithms") + " (cgpo)", "NAME"},
            {"--preset", FilledText{&configuration.preset}, "best or paper (best)", "NAME"},
            sets_flag(request.sets),

@@ -47,7 +47,7 @@ fs::path folder_to_resume(const TrainRequest& request) {
   if (request.out) return *request.out;
   Configuration identity;
   if (!request.configuration.task) throw UserError("--resume needs the run's folder in --out, or its TASK");
-  identity.task = *request.configuration.task;
+  identity.task = task_name(*request.configuration.task);
   if (request.configuration.algorithm) identity.algorithm = *request.configuration.algorithm;
   if (request.configuration.seed) identity.seed = static_cast<std::uint64_t>(*request.configuration.seed);
   return default_folder(identity);
@@ -77,7 +77,9 @@ const char* allowed_again(const Configuration& configuration) {
 
 // The words of a command that continues this run.
 std::string resume_words(const Configuration& configuration, const fs::path& folder) {
-  return fmt::format("{} train {} --resume --out {}{}", program_name(), configuration.task, folder.string(),
+  // A task file is kept in the folder, and may have changed where it was.
+  const std::string task = configuration.definition == nullptr ? configuration.task + " " : "";
+  return fmt::format("{} train {}--resume --out {}{}", program_name(), task, folder.string(),
                      allowed_again(configuration));
 }
 
@@ -235,7 +237,10 @@ void print_opening(std::FILE* stream, const Run& run, const TrainRequest& reques
 }
 
 int train(TrainRequest& request) {
-  if (!request.config.empty()) request.configuration.file = parse_document(read_file(request.config), request.config);
+  if (!request.config.empty()) {
+    request.configuration.file = parse_document(read_file(request.config), request.config);
+    request.configuration.folder = fs::path(request.config).parent_path();
+  }
   for (const std::string& text : request.sets) request.configuration.sets.push_back(parse_assignment(text));
   if (request.port && !request.live) throw UserError("--port is that of the live view; it needs --live");
   if (request.dry) return show_rehearsal(request);
@@ -273,7 +278,7 @@ Command make_train_command() {
   const auto owned = std::make_shared<TrainRequest>();
   TrainRequest& request = *owned;
   ConfigurationRequest& configuration = request.configuration;
-  return {{{"TASK", FilledText{&configuration.task}, listed_by("tasks") + "; may also come from --config or --resume"},
+  return {{{"TASK", FilledText{&configuration.task}, task_words() + "; may also come from --config or --resume"},
            {"--algo", FilledText{&configuration.algorithm}, listed_by("algorithms") + " (cgpo)", "NAME"},
            {"--preset", FilledText{&configuration.preset}, "best, or paper: the letter of the paper (best)", "NAME"},
            {"--seed", seed(configuration.seed), "of all random numbers (0)"},

@@ -30,6 +30,11 @@ std::vector<ConfigurationLine> configuration_lines(const Configuration& configur
   }
   lines.push_back(
       {"task.name", format_value({configuration.task}), fmt::format("task, as listed by `{} tasks`", program_name())});
+  if (configuration.definition != nullptr) {
+    lines.push_back({"task.definition", format_value({std::string(kDefinitionName)}),
+                     "file beside this one that defines the task"});
+    lines.push_back({"task.checksum", format_value({configuration.definition->checksum()}), "of that file"});
+  }
   for (const TaskOption& option : configuration.task_options.known()) {
     lines.push_back({"task." + option.name, format_value(value_of(configuration.task_options.values().at(option.name))),
                      option.help});
@@ -38,8 +43,19 @@ std::vector<ConfigurationLine> configuration_lines(const Configuration& configur
 }
 
 std::shared_ptr<const Task> task_of(const Configuration& configuration) {
-  return configuration.made != nullptr ? configuration.made
-                                       : find_task(configuration.task).make(configuration.task_options);
+  return configuration.made != nullptr ? configuration.made : entry_of(configuration).make(configuration.task_options);
+}
+
+const TaskEntry& entry_of(const Configuration& configuration) {
+  return configuration.definition != nullptr ? configuration.definition->entry() : find_task(configuration.task);
+}
+
+std::string task_name(const std::string& task) {
+  return is_task_file(task) ? TaskFile::read(task)->entry().name : task;
+}
+
+std::string task_word(const Configuration& configuration) {
+  return configuration.definition != nullptr ? configuration.definition->path() : configuration.task;
 }
 
 AlgorithmContext context_of(const Configuration& configuration, ThreadPool& pool) {
@@ -47,9 +63,10 @@ AlgorithmContext context_of(const Configuration& configuration, ThreadPool& pool
 }
 
 std::string write_configuration(const Configuration& configuration) {
-  std::string text = fmt::format(
-      "# {}: all of a run's settings. `{} train {} --config FILE{}` repeats it, bit for bit.\n", kVersion,
-      program_name(), configuration.task, consent_to_same(configuration).given.empty() ? "" : " --allow-command");
+  const std::string task = configuration.definition == nullptr ? configuration.task + " " : "";
+  std::string text =
+      fmt::format("# {}: all of a run's settings. `{} train {}--config FILE{}` repeats it, bit for bit.\n", kVersion,
+                  program_name(), task, consent_to_same(configuration).given.empty() ? "" : " --allow-command");
   std::string section;
   for (const ConfigurationLine& line : configuration_lines(configuration)) {
     if (section_of(line.key) != section) {

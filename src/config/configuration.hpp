@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cgpo/config/value.hpp"
+#include "cgpo/taskfile/task_file.hpp"
 #include "cgpo/tasks/options.hpp"
 #include "cgpo/tasks/task.hpp"
 #include "cgpo/updates/algorithm.hpp"
@@ -27,7 +28,8 @@ struct SettingOrigin {
 };
 
 struct Configuration {
-  std::string task;  // `task.name` in a file, since `task` is the section of its options
+  std::string task;                            // `task.name` in a file, since `task` is the section of its options
+  std::shared_ptr<const TaskFile> definition;  // the file that defines it; null: the program does
   std::string algorithm = "cgpo";
   std::string preset = "best";
   std::string init;  // folder of the run whose policy was the first; empty: none
@@ -47,12 +49,13 @@ struct Consent {
 
 // What the user asked for. The named ones are those of the command line, and win over the same keys of the file.
 struct ConfigurationRequest {
-  std::optional<std::string> task;
+  std::optional<std::string> task;  // a name, or a task file
   std::optional<std::string> algorithm;
   std::optional<std::string> preset;
   std::optional<std::string> init;
   std::optional<std::int64_t> seed;
   std::vector<Assignment> file;
+  std::filesystem::path folder = {};  // of that file: a task file that it names is there
   std::vector<Assignment> sets;
   bool allow_commands = false;  // `file` may start programs (see Consent); `sets`, which the user gave, always may
 };
@@ -69,6 +72,17 @@ void change_task_options(const std::vector<Assignment>& sets, Configuration& con
 
 // The task with its options. It is made once: a simulator outside may take seconds to start.
 std::shared_ptr<const Task> task_of(const Configuration& configuration);
+
+// What the program knows of a task, or its file says.
+const TaskEntry& entry_of(const Configuration& configuration);
+
+// A run keeps its task file under this name.
+inline constexpr const char* kDefinitionName = "definition.toml";
+
+// The name of a task that is given by name or by file.
+std::string task_name(const std::string& task);
+// What names the task of a configuration on a command line.
+std::string task_word(const Configuration& configuration);
 
 // What an algorithm of this configuration starts from; `pool` must outlive it.
 AlgorithmContext context_of(const Configuration& configuration, ThreadPool& pool);

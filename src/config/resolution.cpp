@@ -45,10 +45,25 @@ const std::string& text_of(const Assignment& assignment) {
   return *text;
 }
 
+// A task file that a configuration names, and what it was when that was written.
+struct KeptDefinition {
+  std::string name;
+  std::string checksum;
+  std::string origin;
+};
+
 // The keys that say which run it is; the rest are settings. Returns whether this is one of them.
-bool read_identity(const Assignment& assignment, Configuration& configuration) {
+bool read_identity(const Assignment& assignment, Configuration& configuration, KeptDefinition& kept) {
   if (assignment.key == "task.name") {
     configuration.task = text_of(assignment);
+  } else if (assignment.key == "task.definition") {
+    kept.name = text_of(assignment);
+    kept.origin = assignment.origin;
+    if (std::filesystem::path(kept.name).filename() != kept.name) {
+      throw UserError("{}: task.definition is the name of a file beside this one, not '{}'", kept.origin, kept.name);
+    }
+  } else if (assignment.key == "task.checksum") {
+    kept.checksum = text_of(assignment);
   } else if (assignment.key == "algorithm") {
     configuration.algorithm = text_of(assignment);
   } else if (assignment.key == "preset") {
@@ -73,6 +88,32 @@ void check_init(const std::string& init) {
   if (!is_utf8(init)) throw UserError("--init: the name '{}' is not UTF-8", init);
 }
 
+// The file that the user names now must be the one that a run began with; the copy serves if it is named no more.
+std::shared_ptr<const TaskFile> resolve_definition(const ConfigurationRequest& request, const KeptDefinition& kept) {
+  std::shared_ptr<const TaskFile> given;
+  if (request.task && is_task_file(*request.task)) given = TaskFile::read(*request.task);
+  if (kept.name.empty() || (given != nullptr && given->checksum() == kept.checksum)) return given;
+  const std::filesystem::path path = request.folder / kept.name;
+  if (given != nullptr) {
+    throw UserError(
+        "'{}', or its robot, has changed since the run began, which keeps its own task as '{}'; name that one, or "
+        "begin a new run",
+        *request.task, path.string());
+  }
+  std::shared_ptr<const TaskFile> copy = TaskFile::read(path);
+  if (copy->checksum() != kept.checksum) {
+    throw UserError("'{}' has changed since the run began; put back what it was, or begin a new run from it",
+                    path.string());
+  }
+  return copy;
+}
+
+// Whether a configuration and another one have the same task, before its options.
+bool same_task(const Configuration& a, const Configuration& b) {
+  const auto checksum = [](const Configuration& c) { return c.definition == nullptr ? "" : c.definition->checksum(); };
+  return a.task == b.task && checksum(a) == checksum(b);
+}
+
 // Takes the identity out of file and command line, and returns the assignments that are left; those of the file first.
 struct RequestedSettings {
   std::vector<Assignment> all;
@@ -81,8 +122,9 @@ struct RequestedSettings {
 RequestedSettings resolve_identity(const ConfigurationRequest& request, Configuration& configuration) {
   RequestedSettings requested;
   std::vector<Assignment>& rest = requested.all;
+  KeptDefinition kept;
   for (const Assignment& assignment : request.file) {
-    if (!read_identity(assignment, configuration)) rest.push_back(assignment);
+    if (!read_identity(assignment, configuration, kept)) rest.push_back(assignment);
   }
   requested.of_file = rest.size();
   for (const Assignment& assignment : request.sets) {
@@ -92,10 +134,17 @@ RequestedSettings resolve_identity(const ConfigurationRequest& request, Configur
     }
     rest.push_back(assignment);
   }
-  if (request.task && !configuration.task.empty() && *request.task != configuration.task) {
-    throw UserError("the configuration is for task '{}', not '{}'", configuration.task, *request.task);
+  configuration.definition = resolve_definition(request, kept);
+  if (configuration.definition == nullptr && is_task_file(configuration.task)) {  // the file names a task file
+    configuration.definition = TaskFile::read(request.folder / configuration.task);
+    configuration.task = configuration.definition->entry().name;
   }
-  if (request.task) configuration.task = *request.task;
+  const bool by_file = request.task && is_task_file(*request.task);
+  const std::optional<std::string> task = by_file ? configuration.definition->entry().name : request.task;
+  if (task && !configuration.task.empty() && *task != configuration.task) {
+    throw UserError("the configuration is for task '{}', not '{}'", configuration.task, *task);
+  }
+  if (task) configuration.task = *task;
   if (request.algorithm) configuration.algorithm = *request.algorithm;
   if (request.preset) configuration.preset = *request.preset;
   if (request.init) configuration.init = *request.init;
@@ -188,7 +237,9 @@ std::string who_sets(const DefaultsBlock& block, const Configuration& configurat
 }
 
 void apply_blocks(Configuration& configuration) {
-  for (const DefaultsBlock* block : blocks_for({configuration.task, configuration.preset, configuration.algorithm})) {
+  // Blocks are for the program's own tasks; one of a file may have the same name.
+  const std::string task = configuration.definition == nullptr ? configuration.task : "";
+  for (const DefaultsBlock* block : blocks_for({task, configuration.preset, configuration.algorithm})) {
     const SettingOrigin origin = {who_sets(*block, configuration), block->why};
     for (const Assignment& assignment : block->set) assign(assignment, origin, configuration);
   }
@@ -227,7 +278,7 @@ std::vector<std::string> changeable_keys(const TaskOptions& options) {
 // The task of `other`, unless one with these options is another task, to be made. A program that `other` does not name
 // is no reason to make one: the configurations are about to be compared, and differ.
 std::shared_ptr<const Task> task_of_other(const Configuration& other, Configuration& configuration) {
-  if (other.task != configuration.task) return nullptr;
+  if (!same_task(other, configuration)) return nullptr;
   TaskOptions& options = configuration.task_options;
   bool same = true;
   for (const TaskOption& option : options.known()) {
@@ -247,9 +298,9 @@ Configuration resolve(const ConfigurationRequest& request, const Configuration* 
   if (configuration.task.empty()) {
     std::vector<std::string> names;
     for (const TaskEntry& entry : task_registry()) names.push_back(entry.name);
-    throw UserError("no task was named; there are: {}", fmt::join(names, ", "));
+    throw UserError("no task was named; there are: {}, and task files", fmt::join(names, ", "));
   }
-  const TaskEntry& entry = find_task(configuration.task);
+  const TaskEntry& entry = entry_of(configuration);
   find_algorithm(configuration.algorithm);
   check_preset(configuration.preset);
 
@@ -278,6 +329,7 @@ Configuration resolve(const ConfigurationRequest& request, const Configuration* 
 ConfigurationRequest stored_request(const std::filesystem::path& path) {
   ConfigurationRequest request;
   request.file = brought_up_to_date(parse_document(read_file(path), path.string()));
+  request.folder = path.parent_path();
   return request;
 }
 
@@ -352,6 +404,7 @@ std::string lasting_configuration(const Configuration& configuration) {
 
 Configuration continue_configuration(const std::filesystem::path& stored, const ConfigurationRequest& request) {
   ConfigurationRequest all = request;
+  all.folder = stored.parent_path();
   all.file = stored_request(stored).file;
   all.file.insert(all.file.end(), request.file.begin(), request.file.end());
   Configuration after = resolve_configuration(all);  // first, so that a simulator outside starts in the time it now has

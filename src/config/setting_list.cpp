@@ -29,6 +29,7 @@ std::string type_of(const OptionValue& value) {
 // its options are listed as they stand.
 Configuration resolve_listed(const ConfigurationRequest& request) {
   if (!request.task) return resolve_without_task(request);
+  if (is_task_file(*request.task)) return resolve_configuration(request);
   const TaskEntry& entry = find_task(*request.task);
   const bool given = std::any_of(request.sets.begin(), request.sets.end(),
                                  [&](const Assignment& set) { return set.key == entry.needs; });

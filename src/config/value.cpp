@@ -9,8 +9,8 @@
 #include <toml++/toml.h>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/nesting.hpp"
 #include "cgpo/base/text.hpp"
-#include "cgpo/config/nesting.hpp"
 
 namespace cgpo {
 namespace {

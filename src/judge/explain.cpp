@@ -96,7 +96,7 @@ Explanation explain(const TrainedPolicy& policy, const EvaluationOptions& option
   AlgorithmContext context = context_of(configuration, pool);
   context.seed = seed_of(policy, options);
   Explanation result;
-  result.task = configuration.task;
+  result.task = task_word(configuration);
   const Robot* const robot = context.task->find_robot();
   result.substeps = robot == nullptr ? 0 : robot->substeps;
   for (const CostSpec& cost : context.task->spec().costs) result.offered_costs.push_back(cost.name);

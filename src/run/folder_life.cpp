@@ -49,7 +49,7 @@ bool is_damaged_copy(const std::string& name) {
 }
 
 // In the order in which a new run writes them: what is left of one that was ended is always a beginning of this list.
-constexpr const char* kFirstFiles[] = {"version", "config.toml", "log.jsonl", "timing.jsonl"};
+constexpr const char* kFirstFiles[] = {"version", kDefinitionName, "config.toml", "log.jsonl", "timing.jsonl"};
 
 bool is_numbered(const std::string& name) {
   return name.ends_with(".safetensors") && name.find_first_not_of("0123456789") == name.size() - 12;
@@ -154,9 +154,12 @@ FolderState look_at(const RunPaths& run) {
   if (is_there(run.replacing()) || is_there(run.replaced())) return FolderState::kBeingReplaced;
   if (is_there(run.config())) return has_begun_only(run) ? FolderState::kBegun : FolderState::kRun;
   FolderState state = FolderState::kEmpty;
+  const bool began = is_own_version(run.version());
   for (const fs::path& path : list(run.folder)) {
+    // A task file that somebody has in this folder is not a copy that a run made.
+    if (path == run.definition() && !began) return FolderState::kForeign;
     if (path == run.lock() || is_run_file(name_behind_temporary(path.filename().string()))) continue;
-    if (path != run.version() || !is_own_version(run.version())) return FolderState::kForeign;
+    if (path != run.version() || !began) return FolderState::kForeign;
     state = FolderState::kBegun;
   }
   return state;

@@ -128,6 +128,9 @@ void RunFolder::begin(const Configuration& configuration, const std::function<vo
   try {
     remove_begun(paths_);
     write_file_atomically(paths_.version(), fmt::format("{}\n", kVersion));
+    if (configuration.definition != nullptr) {
+      write_file_atomically(paths_.definition(), configuration.definition->text());
+    }
     write_configuration(configuration);
     for (const fs::path& path : {paths_.log(), paths_.timing()}) write_file_atomically(path, "");
     if (write_state) write_state();

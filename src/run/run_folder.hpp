@@ -1,8 +1,9 @@
 // The folder of a run: who may write it, what lies where, and how it lives so that a process may die at any moment.
 //
 // All files are written whole (base/file.hpp); the log grows by whole lines. A new run writes, each flushed before the
-// next: version, config.toml, log.jsonl, timing.jsonl, snapshots/000000.safetensors, checkpoint.safetensors. The
-// checkpoint is what makes it a run. So a folder is in one of these states, whatever the moment of a death:
+// next: version, definition.toml if the task is one of a file, config.toml, log.jsonl, timing.jsonl,
+// snapshots/000000.safetensors, checkpoint.safetensors. The checkpoint is what makes it a run. So a folder is in one of
+// these states, whatever the moment of a death:
 //
 //   empty           nothing but our lock and temporary files
 //   begun           a beginning of that list, no checkpoint: nothing has been trained
@@ -43,6 +44,7 @@ struct RunPaths {
   std::filesystem::path folder;
 
   std::filesystem::path config() const { return folder / "config.toml"; }
+  std::filesystem::path definition() const { return folder / kDefinitionName; }  // the task file, if there is one
   std::filesystem::path version() const { return folder / "version"; }
   std::filesystem::path log() const { return folder / "log.jsonl"; }
   std::filesystem::path timing() const { return folder / "timing.jsonl"; }

@@ -27,7 +27,8 @@ const TaskEntry& find_task(const std::string& name) {
     if (entry.name == name) return entry;
     names.push_back(entry.name);
   }
-  throw UserError("unknown task '{}'{}; there are: {}", name, did_you_mean(name, names), fmt::join(names, ", "));
+  throw UserError("unknown task '{}'{}; there are: {}; a task file is named with its ending, .toml", name,
+                  did_you_mean(name, names), fmt::join(names, ", "));
 }
 
 std::shared_ptr<const Task> standard_task(const std::string& name) {

@@ -132,13 +132,18 @@ TEST_F(ModelCommand, RefusesWhatIsNoRobot) {
   expect_refused_text("<mujoco><worldbody><body></worldbody></mujoco>", {});
   expect_refused_text("<mujoco><worldbdy/></mujoco>", {"worldbdy"});
   expect_refused_text("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>", {"no <joint>"});
-  expect_refused_text("<mujoco><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody></mujoco>",
-                      {"no <actuator>"});
   expect_refused_text("<mujoco><include file='parts/none.xml'/></mujoco>", {"parts/none.xml"});
   ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
   const ProgramOutcome pipe = run({"model", "pipe"});  // must not wait for what nobody writes
   EXPECT_EQ(pipe.code, 2);
   EXPECT_THAT(pipe.err, HasSubstr("'pipe' is not a file"));
+}
+
+// Its motors may come from elsewhere; only training needs them.
+TEST_F(ModelCommand, ReadsARobotWithoutActuators) {
+  const Json model = json_of("<mujoco><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody></mujoco>");
+  EXPECT_EQ(model.at("nu"), 0);
+  EXPECT_LT(model.at("max_error").at("acceleration").get<double>(), 1e-10);
 }
 
 // A robot of one body with these things in it.

@@ -50,13 +50,15 @@ cmake -S "$scratch" -B "$scratch/headers" -DCMAKE_PREFIX_PATH="$HOME/cgpo" > "$s
 cmake --build "$scratch/headers" >> "$scratch/headers.log" || { cat "$scratch/headers.log"; fail "a header does not compile"; }
 
 cd "$project"
+run_block files.sh
+has() { grep -q "$2" "$1" || fail "$1 lacks $2: $(cat "$1")"; }
+has runs/crane-file/definition.toml '<site name="hook"'
 run_block build.sh
 run_block check.sh
 run_block train.sh
 run_block json.sh
 
 # What scripts rely on.
-has() { grep -q "$2" "$1" || fail "$1 lacks $2: $(cat "$1")"; }
 for task in puck crane; do
   has tasks.json "\"name\":\"$task\""
   for field in episodes return return_paper costs violation_rate limit episode_length feasible; do
@@ -80,7 +82,9 @@ sed '/<actuator>/d' crane.xml > bad/idle.xml
 sed 's/mass="[0-9.]*"/mass="0"/' crane.xml > bad/massless.xml
 sed 's,<worldbody>,<include file="parts/none.xml"/><worldbody>,' crane.xml > bad/include.xml
 sed 's,<worldbody>,<asset><mesh name="m" file="none.stl"/></asset><worldbody>,' crane.xml > bad/mesh.xml
-for bad in missing.xml bad bad/noise.xml bad/broken.xml bad/nan.xml bad/idle.xml bad/massless.xml bad/include.xml bad/mesh.xml; do
+refused bad/idle.xml check crane --set task.file=bad/idle.xml
+build/my_tasks model bad/idle.xml > output.txt || fail "a robot without actuators was not read"
+for bad in missing.xml bad bad/noise.xml bad/broken.xml bad/nan.xml bad/massless.xml bad/include.xml bad/mesh.xml; do
   refused "$bad" check crane --set task.file=$bad
   refused "$bad" train crane --set task.file=$bad --out runs/none
   refused "$bad" train crane --set task.file=$bad task.engine=mujoco gradient.source=zobg --out runs/none

@@ -73,6 +73,18 @@ TEST(Model, WeldedBodiesMoveWithTheirLink) {
   EXPECT_EQ(model.bodies[model.body_id("bracket")].link, model.bodies[model.body_id("arm")].link);
 }
 
+// Motors may be added later; sites are points of bodies.
+TEST(Model, NeedsNoActuatorAndReadsSites) {
+  const Model model = load_model_from_text(
+      "<mujoco><worldbody><body name='a'><joint/><geom size='1'/><site name='tip' pos='1 2 3'/></body></worldbody>"
+      "</mujoco>");
+  EXPECT_EQ(model.nu, 0);
+  ASSERT_EQ(model.sites.size(), 1u);
+  EXPECT_EQ(model.sites[0].name, "tip");
+  EXPECT_EQ(model.sites[0].body, model.body_id("a"));
+  EXPECT_EQ(model.sites[0].position[2], 3.0);
+}
+
 TEST(Model, BadFilesAreOneSentence) {
   const std::string box = "<geom type='box' size='1 1 1'/>";
   const struct {
@@ -83,7 +95,6 @@ TEST(Model, BadFilesAreOneSentence) {
       {"<mujoco><worldbody><bodi/></worldbody></mujoco>", {"robot.xml", "bodi"}},
       {"", {"robot.xml"}},
       {"<mujoco><worldbody><body>" + box + "</body></worldbody></mujoco>", {"robot.xml", "joint"}},
-      {"<mujoco><worldbody><body><joint/>" + box + "</body></worldbody></mujoco>", {"robot.xml", "actuator"}},
       {"<mujoco><worldbody><body name='ghost'><joint name='j'/></body></worldbody>"
        "<actuator><motor joint='j'/></actuator></mujoco>",
        {"robot.xml", "mass", "ghost"}},

@@ -183,16 +183,22 @@ struct ContactForce {
   Vec3<double> force;
 };
 
-// Of each contact point of the model at the current state, n N − D_t·v_t; zero where nothing touches. For pictures.
+// On one contact point at the current state, n N − D_t·v_t, in the world's axes; zero where nothing touches.
+template <class S>
+Vec3<S> contact_force(const Model& model, const ContactParameters& law, const Kinematics<S>& kinematics,
+                      const ContactPoint& point) {
+  const Touch<S> touch = press_contact(model, law, kinematics, point);
+  const S drag = S(point.friction) * touch.push.force * touch.slowness;
+  return kinematics.to_world(point.link) * (scale(touch.push.force, touch.normal) - scale(drag, touch.split.slip));
+}
+
+// Of all contact points of the model. For pictures.
 inline std::vector<ContactForce> contact_forces(const Model& model, const ContactParameters& law,
                                                 const Kinematics<double>& kinematics) {
   std::vector<ContactForce> forces;
   for (const ContactPoint& point : model.contacts) {
-    const Touch<double> touch = press_contact(model, law, kinematics, point);
-    const double drag = point.friction * touch.push.force * touch.slowness;
-    const Vec3<double> force = scale(touch.push.force, touch.normal) - scale(drag, touch.split.slip);
     const Vec3<double> centre = point_position(model, kinematics, point.body, point.body_position);
-    forces.push_back({centre - scale(point.radius, point.normal), kinematics.to_world(point.link) * force});
+    forces.push_back({centre - scale(point.radius, point.normal), contact_force(model, law, kinematics, point)});
   }
   return forces;
 }

@@ -135,6 +135,14 @@ void read_geoms(const mjModel& source, Model& model) {
   }
 }
 
+void read_sites(const mjModel& source, Model& model) {
+  for (int i = 0; i < source.nsite; ++i) {
+    model.sites.push_back({.name = plain_name(source, mjOBJ_SITE, i),
+                           .body = source.site_bodyid[i],
+                           .position = read_vec3(source.site_pos + std::ptrdiff_t{3} * i)});
+  }
+}
+
 // What moves has numbers that can be computed with: finite masses and lengths may still have a product that is not.
 void check_links(const Model& model) {
   const auto finite = [](const Vec3<double>& v) { return std::isfinite(v[0] + v[1] + v[2]); };
@@ -151,8 +159,6 @@ void check_links(const Model& model) {
 
 Model convert(const mjModel& source, const std::string& name) {
   if (source.njnt == 0) throw UserError("{} has no <joint>: nothing in it can move", name);
-  if (source.nactuator == 0) throw UserError("{} has no <actuator>: there is nothing to control", name);
-  if (source.nu == 0) throw UserError("{} has no <actuator> that takes a control", name);
   Model model;
   model.name = name;
   model.nq = count(source.nq);
@@ -170,6 +176,7 @@ Model convert(const mjModel& source, const std::string& name) {
   read_actuators(source, model);
   add_reflected_parts(source, model);
   read_geoms(source, model);
+  read_sites(source, model);
   list_unsupported(source, model);
   read_collisions(source, model);
   build_links(model);

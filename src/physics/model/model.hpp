@@ -124,6 +124,13 @@ struct Geom {
   std::array<double, 4> rgba{};
 };
 
+// A point of a body that has a name.
+struct Site {
+  std::string name;
+  int body = 0;
+  Vec3<double> position;  // in the body
+};
+
 // The box of the same mass and inertia, which MuJoCo's fluid forces act on.
 struct FluidBody {
   int link = 0;
@@ -143,6 +150,7 @@ struct Model {
   std::vector<Actuator> actuators;
   std::vector<ContactPoint> contacts;
   std::vector<Geom> geoms;
+  std::vector<Site> sites;
   std::vector<FluidBody> fluid_bodies;  // none without a fluid
   Vec3<double> gravity;
   double density = 0.0;
@@ -159,7 +167,7 @@ struct Model {
   int joint_id(const std::string& wanted) const;  // same
 };
 
-// Through MuJoCo's compiler. UserError, naming file and element, if it cannot be read or has nothing to control.
+// Through MuJoCo's compiler. UserError, naming file and element, if it cannot be read or nothing in it moves.
 Model load_model(const std::string& path);
 Model load_model_from_text(const std::string& xml, const std::string& name = "model");
 

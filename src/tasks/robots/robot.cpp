@@ -102,6 +102,12 @@ Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options) {
   }
   robot.model = std::make_shared<const Model>(robot.file.empty() ? load_model_from_text(robot.xml, robot.name)
                                                                  : load_model(robot.file));
+  if (robot.model->nu == 0) {
+    throw UserError(
+        "{} has no actuator, so there is nothing to control; a task file adds some: [[robot.actuators]] with "
+        "kind = \"motor\", joint = \"*\", gear and range (docs/guide/task-files.md)",
+        robot.model->name);
+  }
   robot.engine = options.text("engine") == "own" ? Engine::kOwn : Engine::kMujoco;
   const double substeps = options.number("substeps");
   if (substeps != std::floor(substeps)) throw UserError("task.substeps must be a whole number, not {}", substeps);

@@ -53,6 +53,47 @@ write("configuration", "lists", 'environments = 16\ncosts = ["cost"]\nlimits = [
 write("configuration", "wrong", 'preset = "paper"\nseed = -1\nwindow = "x"\n[[a]]\nb.c."d e" = """\nlong"""\n')
 write("configuration", "retired", "iterations = 5\n[radius]\nmargin_se = 1.0\n")
 
+STATES = 'horizon = 5\nactions = 2\nperiod = 0.1\nobservation = ["x", "v[1:]"]\n'
+write("taskfile", "states", STATES + """reward = "1 / (1 + 10 * sum_squares(v)) - before(x)^2"
+end = "not 0 <= x < 1 or max(abs(v)) > 3"
+[options]
+drag = { value = 0.5, low = 0, high = 10, help = "h" }
+[define]
+twice = "x + x"
+[states]
+x = "uniform(-1, 1)"
+v = "[normal(0, 1, 2), 3]"
+[step]
+x = "x + period * next(v)[0]"
+v = "where(action[0] > 0, v, -drag * v)"
+[[costs]]
+name = "c"
+expression = "norm(v) * twice + dot(action, previous_action) + time * step"
+limit = 5
+[defaults]
+iterations = 3
+radius.margin = 0.05
+""")
+write("taskfile", "expressions", STATES + """reward = "clamp(sin(x) + cos(pi) / atan2(1, 2), -1, 1.5e-3) + cross(v, v).z + mean([v, x][-2:])"
+states = {x = 1, v = "[1, 2, 3]"}
+""")
+write("taskfile", "wrong", STATES + 'reward = "1 + (x"\n[states]\nx = "y"\n[[costs]]\n')
+write("taskfile", "robot", """horizon = 5
+period = 0.1
+observation = "qpos"
+reward = "body('b').position.x"
+[robot]
+mjcf = "<mujoco/>"
+[[robot.actuators]]
+kind = "motor"
+joint = "*"
+gear = 3
+range = [-1, 1]
+[reset]
+qpos = "qpos0 + uniform(-1, 1)"
+lift = true
+""")
+
 defaults = (ROOT / "src/config/defaults.toml").read_text()
 write("defaults", "two_blocks", blocks(defaults, 2)[:1500])
 write("defaults", "small", '[[defaults]]\ntasks = ["ant"]\nwhy = "x"\n[defaults.set]\niterations = 40\nradius.initial = 0.5\n')

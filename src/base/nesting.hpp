@@ -1,4 +1,4 @@
-// Private to this folder: how deep a TOML text goes.
+// How deep a TOML text goes.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "cgpo/config/nesting.hpp"
+#include "cgpo/base/nesting.hpp"
 
 #include <algorithm>
 #include <cstddef>
