@@ -11,7 +11,7 @@ namespace {
 // Below this share of the numbers that were subtracted, a difference is rounding.
 constexpr double kNothing = 1e-12;
 constexpr double kLongestAccount = 30.0;  // updates
-constexpr double kMostAtOnce = 6.0;       // changes of the radius
+constexpr double kMostGrowths = 6.0;      // at once
 
 double ratio(double numerator, double denominator, double scale) {
   const double small = kNothing * std::max(scale, 1e-300);
@@ -72,14 +72,8 @@ std::optional<RadiusTestResult> AdaptiveRadius::observe(const Outcome& outcome, 
                                             : test_radius(*expected_, outcome.return_now, outcome.costs_now, limits);
   expected_.reset();
   if (settings_.test == RadiusTest::kFixed) return result;
-  // It may take several updates to tell that all was well, or that nothing came of them; each of them would have
-  // changed the radius. Where less came than was promised, but something did, one change is enough: noise inflates
-  // promises.
-  const double times = one_sided ? std::min(account_->updates, kMostAtOnce) : 1.0;
   if (!(result.rho >= settings_.eta_low && result.zeta >= settings_.eta_low)) {  // NaN shrinks too
-    const bool gained = outcome.return_now > account_->return_before + settings_.certainty * outcome.return_se;
-    const bool for_nothing = !(result.rho >= settings_.eta_low) && !gained;
-    for (double i = 0.0; i < (for_nothing ? times : 1.0); ++i) shrink();
+    shrink();
     // Safety first: a step that used up its margin counts three times.
     if (one_sided && !(result.zeta >= settings_.eta_low)) {
       shrink();
@@ -87,6 +81,8 @@ std::optional<RadiusTestResult> AdaptiveRadius::observe(const Outcome& outcome, 
     }
     account_.reset();
   } else if (result.rho_sure >= settings_.eta_high && result.zeta >= settings_.eta_high) {
+    // It may take several updates to tell that all was well; each of them would have let it grow.
+    const double times = one_sided ? std::min(account_->updates, kMostGrowths) : 1.0;
     value_ = std::min(std::pow(settings_.grow, times) * value_, settings_.upper);
     account_.reset();
   } else if (account_->updates >= kLongestAccount) {
