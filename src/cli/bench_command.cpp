@@ -87,7 +87,7 @@ MujocoTiming time_mujoco(const Task& task, const Robot& robot) {
   return timing;
 }
 
-// Whole iterations at the task's own size, after one that warms up.
+// Whole iterations at the task's own size, each with all of its environments, after one that warms up.
 double training_steps_per_second(const std::string& task, const std::string& algorithm_name, Backend backend,
                                  int threads) {
   ConfigurationRequest request;
@@ -95,6 +95,7 @@ double training_steps_per_second(const std::string& task, const std::string& alg
   request.algorithm = algorithm_name;
   Configuration configuration = resolve_configuration(request);
   configuration.settings.kernel.backend = backend;
+  configuration.settings.batch.adaptive = false;
   ThreadPool pool(threads);
   const auto algorithm = find_algorithm(configuration.algorithm).make(context_of(configuration, pool));
   std::int64_t steps = algorithm->iterate().steps;
