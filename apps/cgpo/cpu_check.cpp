@@ -38,7 +38,6 @@ void check_cpu(int, char** arguments, char** environment) {
 
 }  // namespace
 
-[[gnu::section(".preinit_array"), gnu::used]] static void (*const run_before_libraries)(int, char**,
-                                                                                        char**) = check_cpu;
+[[gnu::section(".preinit_array"), gnu::used]] static void (*const kRunBeforeLibraries)(int, char**, char**) = check_cpu;
 
 #endif
