@@ -216,7 +216,7 @@ EmbeddedParts read_embedded(const TableReader& top) {
 
 // A name that a folder can have.
 std::string read_task_name(const TableReader& top, const std::string& stem) {
-  const std::string name = top.text("name", stem);
+  std::string name = top.text("name", stem);
   const bool fine = !name.empty() && name.size() <= 100 && name.front() != '.' && name.front() != '-' &&
                     std::all_of(name.begin(), name.end(), [](char c) {
                       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||

@@ -118,22 +118,21 @@ class ExpressionParser {
   }
 
   SyntaxNode read_comparison() {
-    SyntaxNode left = read_sum();
     SyntaxNode all{.kind = NodeKind::kComparison};
+    all.inner.push_back(read_sum());
     for (;;) {
       skip_blanks();
       const std::size_t begin = at_;
       const auto sign =
           std::find_if(kComparisons.begin(), kComparisons.end(), [&](std::string_view s) { return accept(s); });
       if (sign == kComparisons.end()) break;
-      if (all.inner.empty()) {
-        all.at = begin;
-        all.inner.push_back(std::move(left));
-      }
+      if (all.signs.empty()) all.at = begin;
       all.signs.emplace_back(*sign);
       all.inner.push_back(nest(read_sum()));
     }
-    return all.inner.empty() ? left : all;
+    if (!all.signs.empty()) return all;
+    SyntaxNode alone = std::move(all.inner.front());
+    return alone;
   }
 
   SyntaxNode read_sum() {
