@@ -40,7 +40,7 @@ struct IterationReport {
   std::vector<double> costs;
   std::vector<double> costs_se;
   std::vector<double> limits;
-  // J_C as all iterations together tell it (updates/cost_filter.hpp): what the update was aimed by.
+  // J_C as all iterations together tell it (updates/moving_estimate.hpp): what the update aimed by.
   std::vector<double> costs_filtered;
   std::vector<double> costs_filtered_se;
   // The same of the policy that is deployed, which takes its mean action: no noise.
