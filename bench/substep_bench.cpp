@@ -199,7 +199,7 @@ void add_benchmarks(const Subject& subject) {
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   std::vector<cgpo::bench::Subject> subjects;
-  for (const char* name : {"cartpole", "reacher", "halfcheetah", "ant"}) {
+  for (const char* name : {"cartpole", "reacher", "halfcheetah", "ant", "quadruped", "humanoid"}) {
     subjects.push_back(cgpo::bench::make_subject(name));
     fmt::print("{}: trace, differentiate and lower {:.1f} ms\n", name, 1e3 * subjects.back().prepare_seconds);
   }

@@ -167,6 +167,11 @@ template <class S>
 using Quat = std::array<S, 4>;
 
 template <class S>
+Quat<S> lift(const Quat<double>& q) {
+  return {S(q[0]), S(q[1]), S(q[2]), S(q[3])};
+}
+
+template <class S>
 Mat3<S> rotation_of(const Quat<S>& q) {
   using sparse::add, sparse::mul, sparse::sub;
   const S two(2.0);

@@ -160,7 +160,8 @@ class Assembly {
       const RobotState<Traced> state(*robot_->model, built.state);
       moment.q.assign(state.q.begin(), state.q.end());
       moment.v.assign(state.v.begin(), state.v.end());
-      at = state.q.size() + state.v.size();
+      moment.activation.assign(state.activation.begin(), state.activation.end());
+      at = state.q.size() + state.v.size() + state.activation.size();
     }
     for (std::size_t i = 0; i < definition_->states.size(); ++i) {
       const int size = start_.sizes[i];
@@ -230,6 +231,7 @@ class Assembly {
     }
     trace_outputs(start_.graph, q);
     trace_outputs(start_.graph, v);
+    trace_outputs(start_.graph, std::vector<Traced>(static_cast<std::size_t>(model.na), Traced(0.0)));
   }
 
   static void place(const std::vector<Traced>& values, int first, std::vector<Traced>& all) {
@@ -278,7 +280,7 @@ class Assembly {
     for (const Joint& joint : model.joints) {
       if (joint.type != JointType::kFree) continue;
       double deepest = 0.0;
-      for (std::size_t i = 0; i < depths.size(); ++i) {
+      for (std::size_t i = 0; i < model.contacts.size(); ++i) {
         const ContactPoint& point = model.contacts[i];
         const double rise = point.normal[2];
         if (root_of(point.link) == joint.link && rise > 0.1) deepest = std::max(deepest, depths[i] / rise);

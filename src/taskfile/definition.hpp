@@ -26,6 +26,7 @@ struct RobotDefinition {
   std::optional<int> substeps;
   std::optional<int> mujoco_substeps;
   double action_scale = 1.0;
+  std::vector<double> action_offset;  // none, one for all, or one an actuator
   GivenNumbers contact;
   GivenNumbers limit;
   std::vector<ActuatorRequest> actuators;

@@ -56,7 +56,7 @@ class Moment {
   const Kinematics<Traced>& kinematics(DofAxes axes);
 
   // What is not there is not known at this moment, and expressions that ask for it are refused.
-  std::vector<Traced> q, v;
+  std::vector<Traced> q, v, activation;
   std::map<std::string, Numbers> states;
   std::optional<Numbers> action;
   std::optional<Numbers> previous_action;

@@ -25,23 +25,20 @@ std::optional<std::vector<Traced>> controls_of(const Moment& moment) {
   const Robot& robot = *moment.words().robot;
   std::vector<Traced> controls;
   for (std::size_t i = 0; i < moment.action->at.size(); ++i) {
-    const Actuator& actuator = moment.model().actuators[i];
-    Traced control = robot.action_scale == 1.0 ? moment.action->at[i] : robot.action_scale * moment.action->at[i];
-    if (actuator.control_limited) {
-      control = min(max(control, Traced(actuator.control_lower)), Traced(actuator.control_upper));
-    }
-    controls.push_back(control);
+    controls.push_back(clipped_control(moment.model().actuators[i], robot.control(i, moment.action->at[i])));
   }
   return controls;
 }
+
+PhysicsState<Traced> physics_state(const Moment& moment) { return {moment.q, moment.v, moment.activation}; }
 
 // By dof, in MuJoCo's coordinates.
 std::optional<std::vector<Traced>> torques_of(Moment& moment) {
   const std::optional<std::vector<Traced>> controls = controls_of(moment);
   if (!controls || !knows_pose(moment)) return std::nullopt;
   std::vector<Traced> tau(static_cast<std::size_t>(moment.model().nv), Traced(0.0));
-  add_actuator_forces(moment.model(), moment.kinematics(DofAxes::kMujoco), TracedSpan(moment.q), TracedSpan(*controls),
-                      DofAxes::kMujoco, tau);
+  add_actuator_forces(moment.model(), moment.kinematics(DofAxes::kMujoco), physics_state(moment), TracedSpan(*controls),
+                      moment.words().dt(), DofAxes::kMujoco, tau);
   return tau;
 }
 
@@ -158,54 +155,35 @@ Maybe rotation(Moment& moment, int id) {
   return Numbers::several(std::move(entries));
 }
 
-Quat<Traced> lift(const Quat<double>& q) { return {Traced(q[0]), Traced(q[1]), Traced(q[2]), Traced(q[3])}; }
-
-// Along the chain of bodies, as MuJoCo does it: a product is smooth where a quaternion out of a matrix is not.
-Quat<Traced> quaternion_of(const Moment& moment, int id) {
-  const Model& model = moment.model();
-  const Body& body = model.bodies[static_cast<std::size_t>(id)];
-  if (id == 0) return lift({1.0, 0.0, 0.0, 0.0});
-  Quat<Traced> result = quaternion_product(quaternion_of(moment, body.parent), lift(body.orientation));
-  for (const Joint& joint : model.joints) {
-    if (joint.body != id) continue;
-    switch (joint.type) {
-      case JointType::kFree: result = read_quaternion(TracedSpan(moment.q), joint.q + 3); break;
-      case JointType::kBall: result = quaternion_product(result, read_quaternion(TracedSpan(moment.q), joint.q)); break;
-      case JointType::kSlide: break;
-      case JointType::kHinge: {
-        const Traced half = 0.5 * sparse::sub(moment.q[static_cast<std::size_t>(joint.q)], Traced(joint.reference));
-        const Vec3<Traced> turned = scale(Traced(sin(half)), cgpo::lift<Traced>(joint.axis));
-        result = quaternion_product(result, Quat<Traced>{cos(half), turned[0], turned[1], turned[2]});
-        break;
-      }
-    }
-  }
-  return result;
-}
 Maybe quaternion(Moment& moment, int id) {
   if (!knows_pose(moment)) return std::nullopt;
-  const Quat<Traced> q = quaternion_of(moment, id);
+  const Quat<Traced> q = body_quaternion(moment.model(), TracedSpan(moment.q), id);
   return Numbers::several({q.begin(), q.end()});
 }
 
 Maybe mass(Moment& moment, int id) { return Numbers::one(moment.model().bodies[static_cast<std::size_t>(id)].mass); }
 
-// Of all contact points for which `belongs` holds.
+// On all contact points, and geoms of pairs, for which `belongs` holds.
 template <class Belongs>
 Maybe contact_sum(Moment& moment, const Belongs& belongs) {
   if (!knows_pose(moment)) return std::nullopt;
+  const ContactParameters& law = moment.words().robot->physics.contact;
   Vec3<Traced> sum;
   for (const ContactPoint& point : moment.model().contacts) {
-    if (!belongs(point)) continue;
-    sum = sum + contact_force(moment.model(), moment.words().robot->physics.contact, places(moment), point);
+    if (belongs(point)) sum = sum + contact_force(moment.model(), law, places(moment), point);
+  }
+  for (const GeomPair& pair : moment.model().pairs) {
+    if (belongs(pair.first) == belongs(pair.second)) continue;  // what pushes both is nothing together
+    const Vec3<Traced> force = pair_force(law, places(moment), pair);
+    sum = belongs(pair.first) ? sum + force : sum - force;
   }
   return vector_of(sum);
 }
 Maybe force_on_body(Moment& moment, int id) {
-  return contact_sum(moment, [id](const ContactPoint& point) { return point.body == id; });
+  return contact_sum(moment, [id](const auto& contact) { return contact.body == id; });
 }
 Maybe force_on_geom(Moment& moment, int id) {
-  return contact_sum(moment, [id](const ContactPoint& point) { return point.geom == id; });
+  return contact_sum(moment, [id](const auto& contact) { return contact.geom == id; });
 }
 
 // The part of `all` that belongs to a joint: one number of a slide or hinge.
@@ -242,6 +220,34 @@ Maybe actuator_control(Moment& moment, int id) {
   return Numbers::one((*controls)[static_cast<std::size_t>(id)]);
 }
 
+const Actuator& actuator_at(const Moment& moment, int id) {
+  return moment.model().actuators[static_cast<std::size_t>(id)];
+}
+Maybe actuator_activation(Moment& moment, int id) {
+  if (!knows_pose(moment)) return std::nullopt;
+  const int index = actuator_at(moment, id).activation.index;
+  if (index < 0) return Numbers::several({});
+  return Numbers::one(moment.activation[static_cast<std::size_t>(index)]);
+}
+Transmission<Traced> transmission_at(Moment& moment, int id) {
+  return transmission_of(moment.model(), places(moment), TracedSpan(moment.q), actuator_at(moment, id), DofAxes::kTree);
+}
+Maybe actuator_length(Moment& moment, int id) {
+  if (!knows_pose(moment)) return std::nullopt;
+  return Numbers::one(transmission_at(moment, id).length);
+}
+Maybe actuator_velocity(Moment& moment, int id) {
+  if (!knows_pose(moment)) return std::nullopt;
+  return Numbers::one(transmission_at(moment, id).velocity);
+}
+Maybe actuator_push(Moment& moment, int id) {
+  const auto controls = controls_of(moment);
+  if (!controls || !knows_pose(moment)) return std::nullopt;
+  return Numbers::one(actuator_force(actuator_at(moment, id), transmission_at(moment, id),
+                                     TracedSpan(moment.activation), (*controls)[static_cast<std::size_t>(id)],
+                                     moment.words().dt()));
+}
+
 // Of all bodies together, weighted by their masses.
 template <Vec3<Traced> (*Of)(Moment&, int, const Vec3<double>&)>
 Maybe centre(Moment& moment, int) {
@@ -276,7 +282,7 @@ constexpr MemberRow kMembers[] = {
     {ThingKind::kBody, "com", "3", "its centre of mass, in the world, m", position<mass_point>},
     {ThingKind::kBody, "com_velocity", "3", "velocity of its centre of mass, m/s", velocity<mass_point>},
     {ThingKind::kBody, "mass", "1", "kg", mass},
-    {ThingKind::kBody, "contact_force", "3", "what planes push it with, by our contact law, N", force_on_body},
+    {ThingKind::kBody, "contact_force", "3", "what touches it pushes it with, by our contact law, N", force_on_body},
     {ThingKind::kJoint, "position", "1, 4 or 7",
      "its part of qpos: one number of a slide or hinge, 4 of a ball, 7 of a free joint", joint_position},
     {ThingKind::kJoint, "velocity", "1, 3 or 6", "its part of qvel", joint_velocity},
@@ -285,8 +291,14 @@ constexpr MemberRow kMembers[] = {
     {ThingKind::kSite, "velocity", "3", "in the world's axes, m/s", velocity<site_point>},
     {ThingKind::kGeom, "position", "3", "of its centre, in the world, m", position<geom_point>},
     {ThingKind::kGeom, "velocity", "3", "of its centre, m/s", velocity<geom_point>},
-    {ThingKind::kGeom, "contact_force", "3", "what planes push it with, by our contact law, N", force_on_geom},
+    {ThingKind::kGeom, "contact_force", "3", "what touches it pushes it with, by our contact law, N", force_on_geom},
     {ThingKind::kActuator, "control", "1", "its part of controls", actuator_control},
+    {ThingKind::kActuator, "activation", "1 or 0", "its state, that of a filter or an integrator, if it has one",
+     actuator_activation},
+    {ThingKind::kActuator, "force", "1", "what it pulls with along its length, N or N m", actuator_push},
+    {ThingKind::kActuator, "length", "1", "gear times what it pulls at: position of a joint, length of a tendon",
+     actuator_length},
+    {ThingKind::kActuator, "velocity", "1", "how fast its length changes", actuator_velocity},
     {ThingKind::kCentre, "position", "3", "of the centre of mass of all bodies, m", centre<position_at>},
     {ThingKind::kCentre, "velocity", "3", "of the centre of mass of all bodies, m/s", centre<velocity_at>},
 };

@@ -45,6 +45,7 @@ RobotDefaults robot_defaults(const TaskDefinition& definition, const std::string
   defaults.own_substeps = robot.substeps.value_or(std::min(of_file, 1000));
   defaults.mujoco_substeps = robot.mujoco_substeps.value_or(std::min(of_file, 1000));
   defaults.action_scale = robot.action_scale;
+  defaults.action_offset = robot.action_offset;
   const ContactParameters& law = suggested.contact;
   const double stiffness = given_or(robot.contact, "stiffness", law.stiffness);
   defaults.contact = {.stiffness = stiffness,
@@ -122,7 +123,7 @@ std::shared_ptr<const TaskFile> TaskFile::parse(const std::string& text, const f
     const Model bare = load_model_from_text(mjcf.text, name);
     defaults = std::make_shared<const RobotDefaults>(
         robot_defaults(*definition, add_actuators(mjcf.text, bare, definition->robot->actuators, file.string()), bare));
-    options = robot_options(*defaults, /*collides=*/!bare.contacts.empty());
+    options = robot_options(*defaults, /*collides=*/!bare.contacts.empty() || !bare.pairs.empty());
   }
   result->text_ = definition->is_copy ? text : with_embedded(text, *definition, robot);
   result->checksum_ = checksum_text(result->text_);
@@ -142,7 +143,7 @@ std::vector<ReferenceTable> reference_tables() {
                                         {"Functions", "| function | gives |\n| --- | --- |\n"},
                                         {"Names", "| name | numbers | is |\n| --- | --- | --- |\n"},
                                         {"Things", "| thing | numbers | is |\n| --- | --- | --- |\n"},
-                                        {"Actuators", "| kind | is |\n| --- | --- |\n"}};
+                                        {"Actuators", "| kind | gains | is |\n| --- | --- | --- |\n"}};
   for (const OperatorRow& row : operator_rows())
     tables[0].markdown += fmt::format("| `{}` | {} |\n", row.usage, row.meaning);
   for (const FunctionRow& row : function_rows())
@@ -158,7 +159,7 @@ std::vector<ReferenceTable> reference_tables() {
     }
   }
   for (const ActuatorKind& row : actuator_kinds())
-    tables[4].markdown += fmt::format("| `{}` | {} |\n", row.kind, row.meaning);
+    tables[4].markdown += fmt::format("| `{}` | {} | {} |\n", row.kind, fmt::join(row.gains, ", "), row.meaning);
   return tables;
 }
 

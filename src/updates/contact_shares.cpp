@@ -21,17 +21,26 @@ std::string plain_name(const std::string& text) {
 
 std::optional<ContactShares> sample_contact(const Task& task, const Batch<float>& batch, int samples) {
   const Robot* const robot = task.find_robot();
-  if (robot == nullptr || robot->model->contacts.empty()) return std::nullopt;
+  if (robot == nullptr || (robot->model->contacts.empty() && robot->model->pairs.empty())) return std::nullopt;
   const Model& model = *robot->model;
   ContactShares result;
-  std::vector<std::size_t> geom_of;  // of each contact point
+  std::vector<std::vector<std::size_t>> geoms_of;  // of each depth: one of a contact point, two of a pair
   std::vector<int> geoms;
-  for (const ContactPoint& point : model.contacts) {
-    const auto same = std::find(geoms.begin(), geoms.end(), point.geom);
-    geom_of.push_back(static_cast<std::size_t>(same - geoms.begin()));
-    if (same != geoms.end()) continue;
-    geoms.push_back(point.geom);
-    result.geoms.push_back({plain_name(point.name)});
+  const auto place_of = [&](int geom, const std::string& name) {
+    const auto same = std::find(geoms.begin(), geoms.end(), geom);
+    const auto place = static_cast<std::size_t>(same - geoms.begin());
+    if (same == geoms.end()) {
+      geoms.push_back(geom);
+      result.geoms.push_back({plain_name(name)});
+    }
+    return place;
+  };
+  for (const ContactPoint& point : model.contacts) geoms_of.push_back({place_of(point.geom, point.name)});
+  for (const GeomPair& pair : model.pairs) {
+    geoms_of.emplace_back();
+    for (const PairGeom& geom : {pair.first, pair.second}) {
+      if (geom.link >= 0) geoms_of.back().push_back(place_of(geom.geom, geom.name));
+    }
   }
   constexpr std::int64_t kStride = 7919;  // a prime: consecutive samples are of environments far apart
   const std::size_t block_size = batch.blocks.empty() ? 1 : static_cast<std::size_t>(batch.blocks.front().lanes());
@@ -49,7 +58,8 @@ std::optional<ContactShares> sample_contact(const Task& task, const Batch<float>
         contact_depths(model, RobotState<double>(model, std::span<const double>(state)).kinematics());
     std::fill(touched.begin(), touched.end(), std::uint8_t{0});
     for (std::size_t p = 0; p < depths.size(); ++p) {
-      if (depths[p] > 0.0) touched[geom_of[p]] = 1;
+      if (!(depths[p] > 0.0)) continue;
+      for (const std::size_t geom : geoms_of[p]) touched[geom] = 1;
     }
     ++result.states;
     for (std::size_t g = 0; g < touched.size(); ++g) result.geoms[g].share += touched[g];

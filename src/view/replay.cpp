@@ -154,7 +154,7 @@ class RobotPicture {
     std::vector<ContactForce> all;
     if (engine_) {
       const std::vector<double> no_control(static_cast<std::size_t>(model_.nu), 0.0);
-      engine_->set_state(state.q, state.v);
+      engine_->set_state(state.q, state.v, state.activation);
       engine_->forward(no_control);
       all = engine_->contact_forces();
     } else {

@@ -10,15 +10,9 @@
 namespace cgpo {
 namespace {
 
-double kinetic_energy(const Model& model, const PhysicsState<double>& state) {
-  const auto kinematics = forward_kinematics<double>(model, state.q, state.v, DofAxes::kMujoco);
-  const auto matrix = joint_inertia(model, kinematics);
-  double energy = 0.0;
-  for (int i = 0; i < model.nv; ++i) {
-    for (int j = 0; j < model.nv; ++j) energy += 0.5 * matrix(i, j) * state.v[i] * state.v[j];
-  }
-  return energy;
-}
+using testing::kinetic_energy;
+using testing::momentum;
+using testing::Momentum;
 
 double potential_energy(const Model& model, const PhysicsState<double>& state) {
   const auto kinematics = forward_kinematics<double>(model, state.q, state.v, DofAxes::kMujoco);
@@ -29,28 +23,6 @@ double potential_energy(const Model& model, const PhysicsState<double>& state) {
         body.mass * dot(model.gravity, point_position(model, kinematics, static_cast<int>(b), body.inertial_position));
   }
   return energy;
-}
-
-// Linear momentum, and angular momentum about the world's origin, from the bodies one by one.
-struct Momentum {
-  Vec3<double> linear, angular;
-};
-
-Momentum momentum(const Model& model, const PhysicsState<double>& state) {
-  const auto kinematics = forward_kinematics<double>(model, state.q, state.v, DofAxes::kMujoco);
-  Momentum total;
-  for (std::size_t b = 1; b < model.bodies.size(); ++b) {
-    const Body& body = model.bodies[b];
-    const int id = static_cast<int>(b);
-    const Vec3<double> p = scale(body.mass, point_velocity(model, kinematics, id, body.inertial_position));
-    const Mat3<double> axes = body_rotation(model, kinematics, id) * rotation_of(body.inertial_orientation);
-    Vec3<double> spin = transpose_times(axes, body_angular_velocity(model, kinematics, id));
-    for (int k = 0; k < 3; ++k) spin[k] *= body.inertia[k];
-    total.linear = total.linear + p;
-    total.angular =
-        total.angular + axes * spin + cross(point_position(model, kinematics, id, body.inertial_position), p);
-  }
-  return total;
 }
 
 PhysicsState<double> tumbling(const Model& model) {

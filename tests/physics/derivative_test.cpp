@@ -10,84 +10,18 @@
 
 #include "robots.hpp"
 #include "simulate.hpp"
+#include "window.hpp"
 
 namespace cgpo {
 namespace {
 
-std::vector<int> all(std::size_t count) {
-  std::vector<int> indices(count);
-  std::iota(indices.begin(), indices.end(), 0);
-  return indices;
-}
+using testing::all;
+using testing::joined;
+using testing::trace_window;
+using testing::Window;
+using testing::WindowErrors;
 
-double inner(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
-
-std::vector<double> joined(std::span<const double> a, std::span<const double> b) {
-  std::vector<double> result(a.begin(), a.end());
-  result.insert(result.end(), b.begin(), b.end());
-  return result;
-}
-
-// (q, v, control) → (q, v) after some substeps.
-Graph trace_window(const Model& model, const PhysicsParameters& parameters, int steps) {
-  Graph graph;
-  PhysicsState<Traced> state{trace_inputs(graph, model.nq), trace_inputs(graph, model.nv)};
-  const std::vector<Traced> control = trace_inputs(graph, model.nu);
-  for (int i = 0; i < steps; ++i) {
-    state = physics_step(model, parameters, state, std::span<const Traced>(control));
-  }
-  trace_outputs(graph, state.q);
-  trace_outputs(graph, state.v);
-  return graph;
-}
-
-struct WindowErrors {
-  double difference;  // adjoint against central differences
-  double forward;     // adjoint against forward mode
-};
-
-class Window {
- public:
-  Window(const Model& model, const PhysicsParameters& parameters, int steps)
-      : model_(model),
-        graph_(trace_window(model, parameters, steps)),
-        reverse_(differentiate(graph_, {.seeds = {all(graph_.outputs().size())}, .wrt = all(graph_.inputs().size())})),
-        forward_(differentiate_forward(graph_)) {}
-
-  WindowErrors errors(const PhysicsState<double>& state, RandomStream& random) const {
-    std::vector<double> x = joined(state.q, state.v);
-    for (int i = 0; i < model_.nu; ++i) x.push_back(random.uniform(-0.5, 0.5));
-    std::vector<double> direction(x.size());
-    for (double& d : direction) d = random.normal();
-    std::vector<double> weights(graph_.outputs().size());
-    for (double& w : weights) w = random.normal();
-    const std::vector<double> gradient = evaluate(reverse_, joined(x, weights));
-    const std::vector<double> tangent = evaluate(forward_, joined(x, direction));
-    double scale = 0.0;
-    for (std::size_t i = 0; i < x.size(); ++i) scale += std::abs(gradient[i] * direction[i]);
-    const double slope = inner(gradient, direction);
-    const auto at = [&](double s) {
-      std::vector<double> moved = x;
-      for (std::size_t i = 0; i < x.size(); ++i) moved[i] += s * direction[i];
-      return inner(evaluate(graph_, moved), weights);
-    };
-    double best = 1e300;
-    for (const double h : {1e-4, 3e-5, 1e-5, 3e-6, 1e-6}) {
-      const double difference = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
-      best = std::min(best, std::abs(difference - slope) / scale);
-    }
-    return {best, std::abs(inner(tangent, weights) - slope) / scale};
-  }
-
- private:
-  const Model& model_;
-  Graph graph_, reverse_, forward_;
-};
-
-void check_windows(const char* name, bool in_contact, int states) {
-  const Model model = load_model_from_text(testing::robot_xml(name), name);
+void check_windows(const char* name, const Model& model, bool in_contact, int states) {
   const PhysicsParameters parameters = suggest_parameters(model);
   const Window window(model, parameters, 10);
   RandomStream random(6, Purpose::kTest);
@@ -116,6 +50,10 @@ void check_windows(const char* name, bool in_contact, int states) {
               in_contact ? "in contact" : "in flight", compared, worst.difference, worst.forward);
 }
 
+void check_windows(const char* name, bool in_contact, int states) {
+  check_windows(name, load_model_from_text(testing::robot_xml(name), name), in_contact, states);
+}
+
 TEST(PhysicsDerivatives, InFlight) {
   for (const char* name : {"pendulum", "cartpole", "cheetah", "ant", "swimmer", "floater"})
     check_windows(name, false, 5);
@@ -125,6 +63,29 @@ TEST(PhysicsDerivatives, InContact) {
   check_windows("cheetah", true, 20);
   check_windows("ant", true, 10);
   check_windows("tripod", true, 10);
+  check_windows("skittles", true, 10);
+}
+
+// Servos with and without activations, one against the end of its force's range; a site, its reference and a tendon.
+TEST(PhysicsDerivatives, OfActuators) {
+  check_windows("crane", load_model_from_text(R"(<mujoco><option timestep="0.005"/><worldbody>
+      <site name="post" pos="0.5 0 1"/><body name="hub" pos="0 0 1"><freejoint/>
+        <geom type="box" size="0.2 0.1 0.1" contype="0" conaffinity="0"/>
+        <site name="jet" pos="0.1 0.1 0" euler="20 0 10"/>
+        <body name="boom" pos="0.2 0 0"><joint name="lift" axis="0 1 0" armature="0.05"/>
+          <geom type="capsule" size="0.04" fromto="0 0 0 0.5 0 0" contype="0" conaffinity="0"/>
+          <body name="load" pos="0.5 0 0"><joint name="turn" type="ball" armature="0.02" damping="0.1"/>
+            <geom type="box" size="0.1 0.05 0.05" pos="0 0 -0.1" contype="0" conaffinity="0"/>
+            <site name="hook" pos="0.05 0 -0.2" euler="0 30 0"/></body></body></body></worldbody>
+      <tendon><spatial name="rope"><site site="jet"/><site site="hook"/></spatial></tendon>
+      <actuator><intvelocity joint="lift" kp="50" kv="3" actrange="-2 2"/>
+        <position joint="lift" kp="2000" kv="40" forcerange="-3 3"/>
+        <position joint="turn" gear="1 0.5 -0.3" kp="3" kv="0.2"/>
+        <cylinder tendon="rope" timeconst="0.03" area="2" bias="0 -3 -0.5"/>
+        <general site="jet" gear="0 0 1 0.1 0 0" dyntype="filterexact" dynprm="0.02" gainprm="5" actearly="true"/>
+        <position site="hook" refsite="post" gear="1 0 0 0 0.3 0" kp="4" kv="0.3" timeconst="0.05"/>
+        <damper joint="lift" kv="2" ctrlrange="0 1"/></actuator></mujoco>)"),
+                /*in_contact=*/false, 10);
 }
 
 // A traced step computes what the step computes.

@@ -213,11 +213,48 @@ TEST(Model, ZeroIsZeroUpToRounding) {
   MujocoEngine engine = MujocoEngine::from_text(weightless);
   const ModelComparison error = compare_with_mujoco(model, engine, 1000, 1);
   EXPECT_LT(error.mass_matrix, 1e-10);
-  EXPECT_LT(error.bias, 1e-8);
-  EXPECT_LT(error.acceleration, 1e-10);
+  EXPECT_LT(error.bias, 1e-14);
+  EXPECT_LT(error.acceleration, 1e-14);
   // A bias that is there is not taken for rounding, however small: here 1e-4 of what moving the pole takes.
   const std::string light = std::string(weightless).replace(weightless.find("0 0 0"), 5, "0 0 -1e-3");
-  EXPECT_GT(compare_with_mujoco(load_model_from_text(light), engine, 10, 1).bias, 0.1);
+  EXPECT_GT(compare_with_mujoco(load_model_from_text(light), engine, 10, 1).bias, 1e-5);
+}
+
+// Neither a light finger behind a heavy arm, nor a number that is zero.
+TEST(Model, EveryDegreeOfFreedomHasItsScale) {
+  const std::string text =
+      "<mujoco><worldbody><body name='crane' pos='0 0 9'><joint name='turn' axis='0 1 0'/>"
+      "<geom type='capsule' fromto='0 0 0 5 0 0' size='0.5' mass='9000'/><body name='finger' pos='5 0 0'>"
+      "<joint name='bend' axis='0 1 0' pos='0.1 0 0'/><geom type='capsule' fromto='0 0 0 0.02 0 0' size='0.005' "
+      "mass='0.001'/></body></body><body name='cart'><joint name='slide' type='slide' axis='1 0 0'/>"
+      "<geom type='box' size='0.3 0.2 0.1' euler='10 20 30'/></body></worldbody>"
+      "<actuator><motor joint='turn'/></actuator></mujoco>";
+  Model model = load_model_from_text(text);
+  MujocoEngine engine = MujocoEngine::from_text(text);
+  const ModelComparison right = compare_with_mujoco(model, engine, 100, 1);
+  for (const double error : {right.mass_matrix, right.bias, right.passive, right.acceleration}) {
+    EXPECT_LT(error, 1e-12);
+  }
+  Link& finger = model.links[1];
+  ASSERT_EQ(finger.mass, 0.001);
+  finger.mass *= 1.01;
+  const ModelComparison wrong = compare_with_mujoco(model, engine, 100, 1);
+  EXPECT_GT(wrong.bias, 1e-3);
+}
+
+// A lift whose weight is compensated, and which is not pulled: its acceleration is rounding.
+TEST(Model, ForcesThatCancelAreNoError) {
+  const auto lift = [](const std::string& compensated) {
+    return "<mujoco><worldbody><body name='lift' euler='10 20 30' gravcomp='" + compensated +
+           "'><joint type='slide' axis='1 2 3'/><geom size='0.1' mass='3'/></body></worldbody></mujoco>";
+  };
+  MujocoEngine engine = MujocoEngine::from_text(lift("1"));
+  const ModelComparison right = compare_with_mujoco(load_model_from_text(lift("1")), engine, 100, 1);
+  EXPECT_LT(right.passive, 1e-14);
+  EXPECT_LT(right.acceleration, 1e-14);
+  const ModelComparison wrong = compare_with_mujoco(load_model_from_text(lift("1.001")), engine, 100, 1);
+  EXPECT_NEAR(wrong.passive, 1e-3, 1e-4);
+  EXPECT_GT(wrong.acceleration, 1e-4);
 }
 
 TEST(Model, NamesAreSuggested) {
@@ -242,17 +279,12 @@ TEST(Model, ListsWhatIsLeftOut) {
             <geom name="tip" type="capsule" size="0.05 0.1"/></body></body></body></worldbody>
       <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>
       <equality><joint name="e" joint1="j"/></equality>
-      <actuator><motor name="good" joint="j"/><motor name="pull" tendon="t"/>
-        <general name="slow" joint="j" dyntype="filter"/></actuator></mujoco>)",
+      <actuator><motor name="good" joint="j"/><muscle name="pull" joint="j" lengthrange="-1 1"/></actuator></mujoco>)",
                                            "robot.xml");
-  for (const char* element : {"tendon 't'", "equality 'e'", "geom 'chest'", "geom 'ball': torsional",
-                              "joint 'j': friction", "joint 'k'", "actuator 'pull'", "actuator 'slow'",
-                              "integrator 'RK4'", "geom 'tip': contact of a capsule with geom 'step'"}) {
-    EXPECT_THAT(model.unsupported, Contains(HasSubstr(element)));
-  }
-  ASSERT_EQ(model.warnings.size(), 1u);
-  EXPECT_THAT(model.warnings[0], HasSubstr("geom 'chest' with geom 'tip'"));
-  EXPECT_EQ(model.contacts.size(), 3u);  // the ball and both ends of the capsule
+  EXPECT_THAT(model.unsupported, ElementsAre(HasSubstr("actuator 'pull'")));
+  EXPECT_THAT(model.warnings, IsEmpty());
+  EXPECT_EQ(model.pairs.size(), 4u);      // all with the step, and the chest with the tip
+  EXPECT_EQ(model.contacts.size(), 11u);  // the box, the ball and both ends of the capsule
 }
 
 // Rarer things, each of which would change the motion.
@@ -269,19 +301,17 @@ TEST(Model, ListsWhatIsRarelyUsed) {
   };
   EXPECT_THAT(unsupported(""), IsEmpty());
   EXPECT_THAT(unsupported("<sensor><gyro site='s'/></sensor><keyframe><key qpos='1'/></keyframe>"), IsEmpty());
-  EXPECT_THAT(unsupported("<contact><pair geom1='g' geom2='floor' friction='0.9 0.8 0 0 0'/></contact>"),
-              ElementsAre("geom 'g': friction that depends on the direction"));
+  EXPECT_THAT(unsupported("<contact><pair geom1='g' geom2='floor' friction='0.9 0.8 0 0 0'/></contact>"), IsEmpty());
   EXPECT_THAT(unsupported("<option><flag override='enable'/></option>"), ElementsAre(HasSubstr("flag 'override'")));
-  EXPECT_THAT(unsupported("", "<body name='hand' mocap='true'/>"), ElementsAre("body 'hand': mocap bodies"));
+  EXPECT_THAT(unsupported("", "<body name='hand' mocap='true'/>"), IsEmpty());
   EXPECT_THAT(unsupported("", "<geom name='hills' type='hfield' hfield='hills' contype='2'/>"),
-              ElementsAre("geom 'g': contact of a sphere with geom 'hills' (hfield)"));
-  EXPECT_THAT(unsupported("<equality><weld name='w' body1='a'/></equality>"), ElementsAre(HasSubstr("equality 'w'")));
+              ElementsAre("geom 'g': contact of a sphere with a height field, geom 'hills'"));
+  EXPECT_THAT(unsupported("<equality><weld name='w' body1='a'/></equality>"), IsEmpty());
   EXPECT_THAT(unsupported("<equality><weld name='w' body1='a' active='false'/></equality>"), IsEmpty());
-  EXPECT_THAT(unsupported("<actuator><motor name='jet' site='s'/></actuator>"),
-              ElementsAre("actuator 'jet': transmission 'site'"));
+  EXPECT_THAT(unsupported("<actuator><motor name='jet' site='s'/></actuator>"), IsEmpty());
   EXPECT_THAT(unsupported("<actuator><adhesion name='glue' body='a' ctrlrange='0 1'/></actuator>"),
               ElementsAre("actuator 'glue': transmission 'body'"));
-  EXPECT_THAT(unsupported("<option integrator='implicit'/>"), ElementsAre(HasSubstr("integrator 'implicit'")));
+  EXPECT_THAT(unsupported("<option integrator='implicit'/>"), IsEmpty());
 }
 
 TEST(Model, HonoursMasksPairsAndExcludes) {

@@ -102,7 +102,7 @@ constexpr const char* kTangle = R"(<mujoco><option density="800" viscosity="0.5"
     <motor joint="wrist1" gear="2"/><position joint="wrist2" kp="30" gear="1.5"/><velocity joint="wrist3" kv="2"/>
     <motor joint="shoulder" gear="0.5 1 -2"/><motor joint="root" gear="1 2 3 0.1 0.2 0.3"/>
     <general joint="wrist1" gaintype="affine" gainprm="1 0.2 0.1" biastype="affine" biasprm="0.3 -1 -0.2"
-      forcelimited="true" forcerange="-1 1.5" ctrllimited="true" ctrlrange="-1 1"/>
+      forcelimited="true" forcerange="-2 1.5" ctrllimited="true" ctrlrange="-1 1"/>
     <position joint="spin" kp="3" gear="1 0 0.5"/></actuator></mujoco>)";
 
 // A floating body whose motion is checked against conservation laws: no gravity, no friction anywhere.
@@ -127,12 +127,23 @@ constexpr const char* kTripod = R"(<mujoco><option timestep="0.005"/><worldbody>
       <geom type="cylinder" size="0.05 0.02" mass="0.1" contype="0" conaffinity="0"/></body>
   </body></worldbody><actuator><motor joint="wheel" gear="0.1"/></actuator></mujoco>)";
 
+// One of each kind that a plane holds up by more than spheres, with all kinds of friction.
+constexpr const char* kSkittles = R"(<mujoco><option timestep="0.005"/><default><geom condim="6" density="300"
+  friction="0.8 0.01 0.005" contype="1" conaffinity="2"/></default><worldbody>
+  <geom name="floor" type="plane" size="10 10 1" contype="2" conaffinity="1"/>
+  <body pos="0 0 0.11"><freejoint/><geom type="box" size="0.1 0.08 0.1"/></body>
+  <body pos="2 0 0.11" euler="80 20 0"><freejoint/><geom type="cylinder" size="0.1 0.15"/></body>
+  <body pos="4 0 0.11"><freejoint/><geom type="ellipsoid" size="0.1 0.15 0.1"/>
+    <body pos="0 0 0.1"><joint name="wheel" type="hinge" axis="0 0 1"/>
+      <geom type="cylinder" size="0.05 0.02" mass="0.1" contype="0" conaffinity="0"/></body></body>
+  </worldbody><actuator><motor joint="wheel" gear="0.1"/></actuator></mujoco>)";
+
 }  // namespace
 
 const std::vector<Robot>& robots() {
   static const std::vector<Robot> list = {{"pendulum", kPendulum}, {"cartpole", kCartPole}, {"cheetah", kCheetah},
                                           {"ant", ant()},          {"swimmer", kSwimmer},   {"tangle", kTangle},
-                                          {"floater", kFloater},   {"tripod", kTripod}};
+                                          {"floater", kFloater},   {"tripod", kTripod},     {"skittles", kSkittles}};
   return list;
 }
 

@@ -182,17 +182,10 @@ TEST(Quantities, ActuatorsActAsTheFileSays) {
   EXPECT_NEAR(torque("sum(torques)", {-0.9, 0.2}), -3.5 - 1.2, 1e-14);
 }
 
-// A robot at rest is held up by its weight, whatever the place is called.
-TEST(Quantities, ContactForcesCarryTheWeight) {
-  const std::string ball = R"XML(<mujoco><option timestep="0.005"/><worldbody>
-<geom name="floor" type="plane" size="5 5 1"/>
-<body name="ball" pos="0 0 0.2"><freejoint/><geom name="skin" type="sphere" size="0.2" mass="3"/>
-<body name="top" pos="0 0 0.1"><joint name="j" axis="0 0 1" armature="0.1"/><geom type="sphere" size="0.01" mass="0.1" contype="0" conaffinity="0"/></body>
-</body></worldbody><actuator><motor joint="j"/></actuator></mujoco>)XML";
-  const auto task = task_of_text(
-      fmt::format("horizon = 10\nperiod = 0.05\nreward = 0\nobservation = [\"body('ball').contact_force\", "
-                  "\"geom('skin').contact_force\", \"body('top').contact_force\"]\n[robot]\nmjcf = '''{}'''\n",
-                  ball));
+// What is observed after five seconds without any action.
+std::vector<double> at_rest(const std::string& mjcf, const std::string& observation) {
+  const auto task = task_of_text(fmt::format(
+      "horizon = 10\nperiod = 0.05\nreward = 0\nobservation = [{}]\n[robot]\nmjcf = '''{}'''\n", observation, mjcf));
   std::vector<double> input(static_cast<std::size_t>(task->spec().states));
   RandomStream random(1, Purpose::kTest);
   task->reset(random, input);
@@ -204,11 +197,35 @@ TEST(Quantities, ContactForcesCarryTheWeight) {
     result = evaluate(step, input);
     input.assign(result.begin(), result.begin() + task->spec().states);
   }
-  const auto at = static_cast<std::size_t>(task->layout().observation());
-  EXPECT_NEAR(result[at + 2], 3.1 * 9.81, 1e-3);
-  EXPECT_NEAR(result[at + 5], 3.1 * 9.81, 1e-3);
-  EXPECT_NEAR(result[at], 0.0, 1e-6);
-  EXPECT_EQ(result[at + 8], 0.0);
+  return {result.begin() + task->layout().observation(), result.end()};
+}
+
+// A robot at rest is held up by its weight, whatever the place is called.
+TEST(Quantities, ContactForcesCarryTheWeight) {
+  const std::string ball = R"XML(<mujoco><option timestep="0.005"/><worldbody>
+<geom name="floor" type="plane" size="5 5 1"/>
+<body name="ball" pos="0 0 0.2"><freejoint/><geom name="skin" type="sphere" size="0.2" mass="3"/>
+<body name="top" pos="0 0 0.1"><joint name="j" axis="0 0 1" armature="0.1"/><geom type="sphere" size="0.01" mass="0.1" contype="0" conaffinity="0"/></body>
+</body></worldbody><actuator><motor joint="j"/></actuator></mujoco>)XML";
+  const std::vector<double> seen =
+      at_rest(ball, "\"body('ball').contact_force\", \"geom('skin').contact_force\", \"body('top').contact_force\"");
+  EXPECT_NEAR(seen[2], 3.1 * 9.81, 1e-3);
+  EXPECT_NEAR(seen[5], 3.1 * 9.81, 1e-3);
+  EXPECT_NEAR(seen[0], 0.0, 1e-6);
+  EXPECT_EQ(seen[8], 0.0);
+}
+
+// Of two balls, one on the other, the lower one carries both, and is pushed down by the upper one.
+TEST(Quantities, ContactForcesAreThoseBetweenBodiesToo) {
+  const std::string balls = R"XML(<mujoco><option timestep="0.005"/><worldbody><geom type="plane" size="5 5 1"/>
+<body name="low" pos="0 0 0.1"><joint type="slide" axis="0 0 1"/><geom name="low" size="0.1" mass="2"/></body>
+<body name="high" pos="0 0 0.3"><joint name="j" type="slide" axis="0 0 1"/><geom name="high" size="0.1" mass="3"/></body>
+</worldbody><actuator><motor joint="j"/></actuator></mujoco>)XML";
+  const std::vector<double> seen =
+      at_rest(balls, "\"body('low').contact_force\", \"geom('high').contact_force\", \"body('world').contact_force\"");
+  EXPECT_NEAR(seen[2], 2.0 * 9.81, 1e-2);
+  EXPECT_NEAR(seen[5], 3.0 * 9.81, 1e-2);
+  EXPECT_EQ(seen[8], 0.0);  // what planes carry is said of what they carry
 }
 
 // All quantities at once, with weights, against central differences in double.

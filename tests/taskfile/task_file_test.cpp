@@ -1,6 +1,7 @@
 // Whole task files: starts, memory, options, added actuators, copies, and what is refused.
 #include <cmath>
 #include <fmt/format.h>
+#include <numbers>
 #include <set>
 
 #include "cgpo/base/file.hpp"
@@ -192,10 +193,68 @@ TEST(TaskFileActuators, AreAddedToJointsByPattern) {
   const std::string bad = "[[robot.actuators]]\njoint = 'hing'\n";
   EXPECT_THAT(refusal_of(pendulum(plain, bad)),
               AllOf(HasSubstr("no joint named 'hing' (did you mean 'hinge'?)"), StartsWith("t.toml:")));
-  EXPECT_THAT(refusal_of(pendulum(plain, "[[robot.actuators]]\nkind = 'positon'\njoint = '*'\n")),
-              HasSubstr("there is no kind of actuator 'positon'; there are: motor"));
+  EXPECT_THAT(
+      refusal_of(pendulum(plain, "[[robot.actuators]]\nkind = 'positon'\njoint = '*'\n")),
+      HasSubstr("no kind of actuator 'positon' (did you mean 'position'?); there are: motor, position, velocity"));
   EXPECT_THAT(refusal_of(pendulum(plain, "[[robot.actuators]]\njoint = '*'\nrange = [1, -1]\n")),
               HasSubstr("range is [low, high]"));
+  const auto refused = [&](const std::string& keys) {
+    return refusal_of(pendulum(plain, "[[robot.actuators]]\njoint = '*'\n" + keys));
+  };
+  EXPECT_THAT(refused("kind = 'position'\n"), HasSubstr("kp of [[robot.actuators]] is missing"));
+  EXPECT_THAT(refused("kp = 3\n"), HasSubstr("kp is not of kind 'motor'"));
+  EXPECT_THAT(refused("kind = 'velocity'\nkv = -1\n"), HasSubstr("kv of [[robot.actuators]] must be between 0 and"));
+  EXPECT_THAT(refused("force_range = 3\n"), HasSubstr("force_range is [low, high]"));
+  const auto with_offset = [&](const std::string& offset) {
+    return refusal_of(pendulum(plain, "action_offset = " + offset + "\n[[robot.actuators]]\njoint = '*'\n"));
+  };
+  EXPECT_EQ(with_offset("0.5"), "");
+  EXPECT_EQ(with_offset("[0.5, -1]"), "");
+  EXPECT_THAT(with_offset("[0.5, 1, 2]"), HasSubstr("action_offset has 3 numbers, but the robot has 2 actuators"));
+  EXPECT_THAT(with_offset("['a']"), HasSubstr("action_offset is a number, or a list of one for each actuator"));
+}
+
+// Whatever the file's default classes say, they have the forces of the formulas.
+TEST(TaskFileActuators, HaveTheForcesOfTheirKind) {
+  std::string robot = kPendulum;
+  robot.insert(robot.find("<worldbody>"),
+               "<default><general gear='9' gainprm='8' biastype='affine' biasprm='1 2 3' ctrlrange='-9 -8' "
+               "forcerange='7 8' dyntype='integrator' actrange='-1 1'/></default>");
+  const auto torque = [&](const std::string& keys) {
+    const auto task = task_of_text(
+        fmt::format("horizon = 10\nperiod = 0.05\nobservation = 'qpos'\nreward = \"joint('hinge').torque\"\n"
+                    "[robot]\nmjcf = '''{}'''\naction_scale = 2\naction_offset = 0.1\n"
+                    "[[robot.actuators]]\njoint = 'hinge'\ngear = 3\n{}\n",
+                    robot, keys));
+    const std::vector<double> state = {0.4, 0.3, 0.7, -0.2};  // angle, place, their rates
+    std::vector<double> input = state;
+    input.push_back(0.25);
+    input.insert(input.end(), state.begin(), state.end());
+    return evaluate(task->trace_outcome(), input)[static_cast<std::size_t>(task->layout().reward())];
+  };
+  const double u = 2 * 0.25 + 0.1;
+  const double l = 3 * 0.4;
+  const double rate = 3 * 0.7;
+  EXPECT_NEAR(torque(""), 3 * u, 1e-12);
+  EXPECT_NEAR(torque("range = [-0.5, 0.2]\n"), 3 * 0.2, 1e-12);
+  EXPECT_NEAR(torque("kind = 'position'\nkp = 5\nkv = 0.5\n"), 3 * (5 * (u - l) - 0.5 * rate), 1e-12);
+  EXPECT_NEAR(torque("kind = 'velocity'\nkv = 4\n"), 3 * 4 * (u - rate), 1e-12);
+  EXPECT_NEAR(torque("kind = 'velocity'\nkv = 4\nforce_range = [-1, 2]\n"), 3 * -1, 1e-12);
+}
+
+// A servo without a range can be sent where its joint can go.
+TEST(TaskFileActuators, ServosHaveTheRangeOfTheirJoint) {
+  std::string robot = kPendulum;
+  robot.insert(robot.find("name=\"hinge\""), "limited=\"true\" range=\"-40 80\" ");
+  const auto task = task_of_text(
+      fmt::format("horizon = 10\nperiod = 0.05\nobservation = 'qpos'\nreward = 0\n[robot]\nmjcf = '''{}'''\n"
+                  "[[robot.actuators]]\nkind = 'position'\njoint = '*'\nkp = 2\ngear = -1\n",
+                  robot));
+  const Model& model = *task->find_robot()->model;
+  ASSERT_EQ(model.actuators.size(), 2U);
+  EXPECT_NEAR(model.actuators[0].control_lower, -80 * std::numbers::pi / 180, 1e-9);
+  EXPECT_NEAR(model.actuators[0].control_upper, 40 * std::numbers::pi / 180, 1e-9);
+  EXPECT_FALSE(model.actuators[1].control_limited) << "the rail has no limits";
 }
 
 TEST(TaskFileReset, DrawsForEveryEntryAndEveryJoint) {

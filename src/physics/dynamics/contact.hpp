@@ -32,10 +32,21 @@ struct LimitParameters {
   double width = 0.02;        // rad or m
 };
 
+// Of dry friction in joints and tendons: below the slip speed it is viscous. That is what friction takes away within
+// the stop time; where an inertia is so small that this would be fast, at most the largest slip speed, or what it takes
+// away within the least stop time, which is about MuJoCo's.
+struct FrictionParameters {
+  double stop_time = 0.01;          // s
+  double least_stop_time = 0.001;   // s
+  double largest_slip_speed = 0.1;  // rad/s or m/s
+  double least_slip_speed = 1e-5;   // rad/s or m/s
+};
+
 struct PhysicsParameters {
   double timestep = 0.01;
   ContactParameters contact;
   LimitParameters limit;
+  FrictionParameters friction;
 };
 
 // Stiffness that lets the robot sink in by millimetres under its own weight; the model's own time step.
@@ -105,42 +116,116 @@ struct PlaneSplit {
   }
 };
 
-// What presses at one contact point, in the axes of its link's tree.
+// Of an ellipsoid with half axes a, in its own axes: the point that lies farthest along −n, −a²n/√(Σ a²n²). A disc has
+// none where it lies flat, so a small length s stands under the root: the point then moves to the disc's middle.
+template <class S>
+Vec3<S> nearest_of_ellipsoid(const ContactPoint& point, const Vec3<S>& n) {
+  using sparse::add, sparse::mul;
+  Vec3<S> scaled;
+  for (int k = 0; k < 3; ++k) scaled[k] = mul(S(point.half_axes[k]), n[k]);
+  const S inverse = rsqrt(add(dot(scaled, scaled), S(point.softness * point.softness)));
+  Vec3<S> result;
+  for (int k = 0; k < 3; ++k) result[k] = sparse::neg(mul(mul(S(point.half_axes[k]), scaled[k]), inverse));
+  return result;
+}
+
+// Torque −ν N ω/√(ω² + ω_s²) about the normal and about the tangents with their own ν: slopes with respect to ω. ω_s is
+// the slip speed at this distance.
+inline constexpr double kSlipLever = 0.1;  // m
+
+template <class S>
+struct TurnDrag {
+  Vec3<S> torque;
+  Sym3<S> slope;
+};
+
+template <class S>
+TurnDrag<S> turn_drag(const TurnFriction& friction, double slip_speed, const Vec3<S>& normal, const Vec3<S>& omega,
+                      const S& force) {
+  using sparse::mul, sparse::sub;
+  const S least((slip_speed / kSlipLever) * (slip_speed / kSlipLever));
+  const S about = dot(normal, omega);
+  const Vec3<S> rolling = omega - scale(about, normal);
+  const auto drag = [&](double length, const S& square) {
+    return mul(mul(S(length), force), rsqrt(sparse::add(square, least)));
+  };
+  const S spin = drag(friction.spin, mul(about, about));
+  const S roll = drag(friction.roll, dot(rolling, rolling));
+  return {-scale(mul(spin, about), normal) - scale(roll, rolling),
+          isotropic(roll) + scale(sub(spin, roll), outer(normal))};
+}
+
+// What presses at one place, in the axes of a link's tree.
 template <class S>
 struct Touch {
   Vec3<S> normal;
-  Vec3<S> arm;  // from the link's origin to the lowest point of the sphere
+  Vec3<S> arm;  // from the link's origin to where the surfaces touch
   S opening;    // u
   PlaneSplit<S> split;
   S slowness;  // 1/√(|v_t|² + v_s²)
   Push<S> push;
 };
 
+// The law, of surfaces pressed into each other by `depth` that leave each other with velocity u and slip as `split` has
+// it.
+template <class S>
+Touch<S> press(const ContactParameters& law, const ContactSurface& surface, const Vec3<S>& normal, const Vec3<S>& arm,
+               const S& depth, const S& opening, const PlaneSplit<S>& split) {
+  using sparse::add, sparse::mul;
+  const S slip_squared = dot(split.slip, split.slip);
+  const S slowness = rsqrt(add(slip_squared, S(law.slip_speed * law.slip_speed)));
+  const S rise = mul(S(law.slip_lift * surface.friction), mul(slip_squared, slowness));
+  const Push<S> push = unilateral_force(depth, sparse::sub(opening, rise), law.stiffness * surface.stiffness,
+                                        law.damping * surface.damping, law.width);
+  return {normal, arm, opening, split, slowness, push};
+}
+
 template <class S>
 Touch<S> press_contact(const Model& model, const ContactParameters& law, const Kinematics<S>& kinematics,
                        const ContactPoint& point) {
-  using sparse::add, sparse::mul;
+  using sparse::add;
   const LinkState<S>& link = kinematics.links[point.link];
   const Vec3<S> normal = in_tree_axes(kinematics, point.link, point.normal);
   const Vec3<S> centre = link.rotation * lift<S>(point.link_position);
-  const Vec3<S> arm = centre - scale(S(point.radius), normal);  // the lowest point of the sphere touches
-  const S height =
-      add(dot(lift<S>(point.normal), kinematics.links[link.root].offset), dot(normal, link.position + centre));
+  Vec3<S> arm = centre - scale(S(point.radius), normal);  // the lowest point of the sphere touches
+  if (point.is_ellipsoid) {
+    const Mat3<S> axes = link.rotation * lift<S>(point.link_axes);
+    arm = centre + axes * nearest_of_ellipsoid(point, transpose_times(axes, normal));
+  }
+  const S height = add(dot(lift<S>(point.normal), kinematics.links[link.root].offset),
+                       dot(normal, link.position + (point.is_ellipsoid ? arm : centre)));
   const S depth = S(point.radius + point.margin + point.plane_offset) - height;
   const Vec3<S> velocity = link_point_velocity(kinematics, point.link, arm);
   const S opening = dot(normal, velocity);
   const bool floating = model.joints[model.links[link.root].joints.front()].type == JointType::kFree;
   const PlaneSplit<S> split(point.normal, normal, velocity, opening, !floating);
-  const S slip_squared = dot(split.slip, split.slip);
-  const S slowness = rsqrt(add(slip_squared, S(law.slip_speed * law.slip_speed)));
-  const S rise = mul(S(law.slip_lift * point.friction), mul(slip_squared, slowness));
-  const Push<S> push = unilateral_force(depth, sparse::sub(opening, rise), law.stiffness, law.damping, law.width);
-  return {normal, arm, opening, split, slowness, push};
+  return press(law, point, normal, arm, depth, opening, split);
 }
 
-// Adds each contact's force at the end of the step, as far as it does not depend on the acceleration, to `wrenches`,
-// and what answers the acceleration to `impedances`. Friction: −μ N v_t/√(|v_t|² + v_s²), N of the current state, with
-// the slope D_t = μ N/√(|v_t|² + v_s²) along both tangents.
+// The force at the end of the step as far as it does not depend on the acceleration, and what answers that.
+template <class S>
+struct ContactLoad {
+  Vec3<S> force;   // n (N − dt·K·u) − D_t·v_t
+  Sym3<S> answer;  // B = b_n n nᵀ + b_t (1 − n nᵀ)
+};
+
+// Friction: −μ N v_t/√(|v_t|² + v_s²), N of the current state, with the slope D_t = μ N/√(|v_t|² + v_s²) along both
+// tangents.
+template <class S>
+ContactLoad<S> load_of(const PhysicsParameters& parameters, const ContactSurface& surface, const Touch<S>& touch) {
+  using sparse::mul;
+  const double dt = parameters.timestep;
+  const double stiffness = parameters.contact.stiffness * surface.stiffness;
+  const double damping = parameters.contact.damping * surface.damping;
+  const Push<S>& push = touch.push;
+  const S normal_force = push.force - S(dt * stiffness) * push.slope * touch.opening;
+  const S b_normal = S(dt * (damping + dt * stiffness)) * push.slope;
+  const S d_tangent = mul(mul(S(surface.friction), push.force), touch.slowness);
+  const Vec3<S> force = scale(normal_force, touch.normal) - scale(d_tangent, touch.split.slip);
+  return {force, touch.split.matrix(b_normal, mul(S(dt), d_tangent))};
+}
+
+// Adds the loads of all contact points to `wrenches` and `impedances`.
 //
 // MuJoCo's friction is convex: a slipping point is pushed up until u ≥ μ|v_t|. So the dashpot acts on u − λμ|v_t| with
 // λ the slip lift and |v_t| smoothed as |v_t|²/√(|v_t|² + v_s²). With λ ≤ 1 contact still only takes energy: its power
@@ -148,59 +233,18 @@ Touch<S> press_contact(const Model& model, const ContactParameters& law, const K
 template <class S>
 void add_contacts(const Model& model, const PhysicsParameters& parameters, const Kinematics<S>& kinematics,
                   std::vector<Wrench<S>>& wrenches, std::vector<Impedance<S>>& impedances) {
-  using sparse::mul;
   const ContactParameters& law = parameters.contact;
-  const double dt = parameters.timestep;
   for (const ContactPoint& point : model.contacts) {
     const Touch<S> touch = press_contact(model, law, kinematics, point);
-    const Push<S>& push = touch.push;
-
-    // f = n (N − dt·K·u) − D_t·v_t, B = b_n n nᵀ + b_t (1 − n nᵀ)
-    const S normal_force = push.force - S(dt * law.stiffness) * push.slope * touch.opening;
-    const S b_normal = S(dt * (law.damping + dt * law.stiffness)) * push.slope;
-    const S d_tangent = mul(mul(S(point.friction), push.force), touch.slowness);
-    const Vec3<S> force = scale(normal_force, touch.normal) - scale(d_tangent, touch.split.slip);
-    const Sym3<S> b = touch.split.matrix(b_normal, mul(S(dt), d_tangent));
-    wrenches[point.link].add_force(touch.arm, force);
-    impedances[point.link] = impedances[point.link] + Impedance<S>::at(touch.arm, b);
+    const ContactLoad<S> load = load_of(parameters, point, touch);
+    wrenches[point.link].add_force(touch.arm, load.force);
+    impedances[point.link] = impedances[point.link] + Impedance<S>::at(touch.arm, load.answer);
+    if (!point.turn.any()) continue;
+    const TurnDrag<S> drag = turn_drag(point.turn, law.slip_speed, touch.normal,
+                                       kinematics.links[point.link].angular_velocity, touch.push.force);
+    wrenches[point.link].torque = wrenches[point.link].torque + drag.torque;
+    impedances[point.link] = impedances[point.link] + Impedance<S>::turning(scale(S(parameters.timestep), drag.slope));
   }
-}
-
-// How deep each contact point is pressed into its plane; it touches if that is positive.
-template <class S>
-std::vector<S> contact_depths(const Model& model, const Kinematics<S>& kinematics) {
-  std::vector<S> depths;
-  for (const ContactPoint& point : model.contacts) {
-    const Vec3<S> centre = point_position(model, kinematics, point.body, point.body_position);
-    depths.push_back(S(point.radius + point.margin + point.plane_offset) - dot(lift<S>(point.normal), centre));
-  }
-  return depths;
-}
-
-// Where a contact point touches its plane and what pushes the robot there, in the world's axes.
-struct ContactForce {
-  Vec3<double> position;
-  Vec3<double> force;
-};
-
-// On one contact point at the current state, n N − D_t·v_t, in the world's axes; zero where nothing touches.
-template <class S>
-Vec3<S> contact_force(const Model& model, const ContactParameters& law, const Kinematics<S>& kinematics,
-                      const ContactPoint& point) {
-  const Touch<S> touch = press_contact(model, law, kinematics, point);
-  const S drag = S(point.friction) * touch.push.force * touch.slowness;
-  return kinematics.to_world(point.link) * (scale(touch.push.force, touch.normal) - scale(drag, touch.split.slip));
-}
-
-// Of all contact points of the model. For pictures.
-inline std::vector<ContactForce> contact_forces(const Model& model, const ContactParameters& law,
-                                                const Kinematics<double>& kinematics) {
-  std::vector<ContactForce> forces;
-  for (const ContactPoint& point : model.contacts) {
-    const Vec3<double> centre = point_position(model, kinematics, point.body, point.body_position);
-    forces.push_back({centre - scale(point.radius, point.normal), contact_force(model, law, kinematics, point)});
-  }
-  return forces;
 }
 
 // Joint limits by the same law, and joint damping: forces to `tau`, what answers the acceleration to `diagonal`. Both
@@ -211,8 +255,8 @@ void add_limits(const Model& model, const PhysicsParameters& parameters, const K
   const double dt = parameters.timestep;
   for (const Joint& joint : model.joints) {
     if (!joint.limited) continue;
-    const double stiffness = parameters.limit.stiffness * joint.inertia;
-    const double damping = parameters.limit.damping * joint.inertia;
+    const double stiffness = parameters.limit.stiffness * joint.inertia * joint.limit.stiffness;
+    const double damping = parameters.limit.damping * joint.inertia * joint.limit.damping;
     const S from_middle = q[joint.q] - S(0.5 * (joint.lower + joint.upper));
     const S side = select(from_middle < S(0.0), S(-1.0), S(1.0));
     const S depth = abs(from_middle) - S(0.5 * (joint.upper - joint.lower));

@@ -31,6 +31,14 @@ class Impedance {
     return result;
   }
 
+  // A torque that answers an angular acceleration alone: A.
+  static Impedance turning(const Sym3<S>& a) {
+    Impedance result;
+    result.kind_ = Kind::kFull;
+    result.angular_ = a;
+    return result;
+  }
+
   // Seen from an origin that lies −r away: C' = C + [r]× B, A' = A + C [r]×ᵀ + [r]× C'ᵀ.
   Impedance shifted(const Vec3<S>& r) const {
     Impedance result = *this;
@@ -70,6 +78,7 @@ class Impedance {
   }
 
   bool is_point() const { return kind_ == Kind::kPoint; }
+  const Vec3<S>& arm() const { return arm_; }  // of a point
   // Torque and force that answer an acceleration; of a point.
   Motion<S> answer_of_point(const Motion<S>& motion) const {
     const Vec3<S> force = linear_.full() * (motion.linear + cross(motion.angular, arm_));

@@ -53,6 +53,7 @@ struct Kinematics {
 template <class S>
 struct PhysicsState {
   std::vector<S> q, v;
+  std::vector<S> activation = {};  // of the actuators that have one
 };
 
 template <class S>
@@ -227,6 +228,31 @@ template <class S>
 Vec3<S> body_angular_velocity(const Model& model, const Kinematics<S>& kinematics, int body) {
   const Body& b = model.bodies[body];
   return b.link < 0 ? Vec3<S>() : kinematics.to_world(b.link) * kinematics.links[b.link].angular_velocity;
+}
+
+// The orientation of a body in one that it hangs on, or is; 0: the world. Along the chain of bodies, as MuJoCo does it:
+// a product is smooth where a quaternion out of a matrix is not.
+template <class S>
+Quat<S> body_quaternion(const Model& model, std::span<const S> q, int body, int ancestor = 0) {
+  if (body == ancestor) return lift<S>(Quat<double>{1.0, 0.0, 0.0, 0.0});
+  const Body& b = model.bodies[body];
+  Quat<S> result = quaternion_product(body_quaternion(model, q, b.parent, ancestor), lift<S>(b.orientation));
+  if (b.link < 0 || model.links[b.link].body != body) return result;  // welded
+  for (const int j : model.links[b.link].joints) {
+    const Joint& joint = model.joints[j];
+    switch (joint.type) {
+      case JointType::kFree: result = read_quaternion(q, joint.q + 3); break;
+      case JointType::kBall: result = quaternion_product(result, read_quaternion(q, joint.q)); break;
+      case JointType::kSlide: break;
+      case JointType::kHinge: {
+        const S half = 0.5 * sparse::sub(q[joint.q], S(joint.reference));
+        const Vec3<S> turned = scale(S(sin(half)), lift<S>(joint.axis));
+        result = quaternion_product(result, Quat<S>{cos(half), turned[0], turned[1], turned[2]});
+        break;
+      }
+    }
+  }
+  return result;
 }
 
 }  // namespace cgpo

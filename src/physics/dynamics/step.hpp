@@ -2,14 +2,19 @@
 //
 //   (M + dt·D_j + dt·Jᵀ(D + dt·K)J) a = τ − bias + Jᵀ(f₀ − dt·K·J·v),   v' = v + dt·a,   q' = q ⊕ dt·v'
 //
-// with D_j the joints' damping and J, K, D, f₀ of contacts and limits. In flight it is MuJoCo's own Euler step.
+// with D_j the joints' damping and J, K, D, f₀ of contacts, limits and actuators. In flight it is MuJoCo's own Euler
+// step; with actuators whose force falls with the velocity, its integrator implicitfast.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "cgpo/physics/dynamics/contact.hpp"
+#include "cgpo/base/error.hpp"
+#include "cgpo/physics/dynamics/body_contact.hpp"
+#include "cgpo/physics/dynamics/coupling.hpp"
+#include "cgpo/physics/dynamics/equality.hpp"
 #include "cgpo/physics/dynamics/smooth_dynamics.hpp"
 
 namespace cgpo {
@@ -51,11 +56,34 @@ PhysicsState<S> integrate(const Model& model, const Kinematics<S>& kinematics, c
   return next;
 }
 
+// τ += forces of the actuators and against gravity, within the ranges of the joints.
+template <class S>
+void add_actuation(const Model& model, const Kinematics<S>& kinematics, const std::vector<Drive<S>>& drives,
+                   std::vector<S>& tau) {
+  const auto push = [&](std::vector<S>& forces) {
+    for (const Drive<S>& drive : drives) {
+      for (int i = 0; i < model.nv; ++i) forces[i] = sparse::add(forces[i], sparse::mul(drive.row[i], drive.force));
+    }
+  };
+  const auto is_limited = [](const Joint& joint) { return joint.force_limited && !joint.range_in_actuator; };
+  if (std::none_of(model.joints.begin(), model.joints.end(), is_limited)) {
+    push(tau);
+    add_gravity_compensation(model, kinematics, tau, tau);
+    return;
+  }
+  std::vector<S> actuation(model.nv, S(0.0));
+  push(actuation);
+  add_gravity_compensation(model, kinematics, tau, actuation);
+  clip_joint_forces(model, actuation, /*in_step=*/true);
+  for (int i = 0; i < model.nv; ++i) tau[i] = sparse::add(tau[i], actuation[i]);
+}
+
 template <class S>
 PhysicsState<S> physics_step(const Model& model, const PhysicsParameters& parameters, const PhysicsState<S>& state,
                              std::span<const S> control) {
   const double dt = parameters.timestep;
   const std::span<const S> q(state.q);
+  check(static_cast<int>(state.activation.size()) == model.na, "a state has all activations");
   const Kinematics<S> kinematics = forward_kinematics(model, q, std::span<const S>(state.v), DofAxes::kTree);
 
   // Forces on links: inertia and gravity, fluid, contact.
@@ -64,23 +92,35 @@ PhysicsState<S> physics_step(const Model& model, const PhysicsParameters& parame
   add_fluid_forces(model, kinematics, wrenches);
   std::vector<Impedance<S>> impedances(model.links.size());
   add_contacts(model, parameters, kinematics, wrenches, impedances);
+  const LinkLoads<S> between = add_pairs(model, parameters, kinematics, wrenches, impedances);
 
   // Forces on joints.
   std::vector<S> tau = project_to_joints(model, kinematics, std::move(wrenches));
   std::vector<S> diagonal(model.nv, S(0.0));
   add_joint_springs(model, kinematics, q, DofAxes::kTree, tau);
-  add_actuator_forces(model, kinematics, q, control, DofAxes::kTree, tau);
+  std::vector<S> activations;
+  const std::vector<Drive<S>> drives = actuator_drives(model, kinematics, state, control, dt, activations);
+  add_actuation(model, kinematics, drives, tau);
   add_limits(model, parameters, kinematics, q, tau, diagonal);
-  for (const Joint& joint : model.joints) {
-    for (int k = 0; k < dof_count(joint); ++k) {
-      diagonal[joint.v + k] = sparse::add(diagonal[joint.v + k], S(dt * joint.damping));
-    }
-  }
+  add_joint_friction(model, parameters, kinematics, tau, diagonal);
+  add_damping_slopes(model, kinematics, dt, diagonal);
 
   SymmetricMatrix<S> matrix = joint_inertia(model, kinematics, std::move(impedances));
   for (int i = 0; i < model.nv; ++i) matrix(i, i) = sparse::add(matrix(i, i), diagonal[i]);
+
+  // What ties joints to one another.
+  add_to_joints(model, kinematics, between, tau, matrix);
+  add_ball_limits(model, parameters, kinematics, q, tau, matrix);
+  add_tendon_inertia(model, kinematics, q, tau, matrix);
+  add_tendon_forces(model, parameters, kinematics, q, tau, matrix);
+  add_equalities(model, parameters, kinematics, q, tau, matrix);
+  for (const Drive<S>& drive : drives) {
+    if (!is_structural_zero(drive.slope)) add_along(drive.row, S(0.0), drive.slope, tau, matrix);
+  }
   const std::vector<S> acceleration = solve_symmetric(matrix, std::span<const S>(tau));
-  return integrate(model, kinematics, state, std::span<const S>(acceleration), dt);
+  PhysicsState<S> next = integrate(model, kinematics, state, std::span<const S>(acceleration), dt);
+  next.activation = std::move(activations);
+  return next;
 }
 
 }  // namespace cgpo

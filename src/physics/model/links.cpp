@@ -228,6 +228,39 @@ class LinkBuilder {
       const Body& body = model_.bodies[point.body];
       point.link = body.link;
       point.link_position = snap(body.in_link * point.body_position, 1.0);
+      point.link_axes = snap(Pose{{}, body.in_link.rotation * point.body_axes}).rotation;
+    }
+    for (GeomPair& pair : model_.pairs) {
+      for (PairGeom* const geom : {&pair.first, &pair.second}) {
+        const Body& body = model_.bodies[geom->body];
+        geom->link = body.link;
+        geom->in_link = snap(body.in_link * geom->in_body);
+      }
+    }
+    for (Site& site : model_.sites) {
+      const Body& body = model_.bodies[site.body];
+      site.link = body.link;
+      const Pose in_link = snap(body.in_link * Pose{site.position, rotation_of(site.orientation)});
+      site.link_position = in_link.position;
+      site.link_axes = in_link.rotation;
+    }
+    for (Equality& equality : model_.equalities) {
+      if (equality.type > EqualityType::kWeld) continue;
+      for (Equality::End& end : equality.ends) {
+        const Body& body = model_.bodies[end.id];
+        end.link = body.link;
+        end.in_link = snap(body.in_link * end.in_body);
+      }
+    }
+    std::erase_if(model_.equalities, [](const Equality& equality) {  // within one rigid piece
+      return equality.type <= EqualityType::kWeld && equality.ends[0].link == equality.ends[1].link;
+    });
+    std::erase_if(model_.gravity_compensations,
+                  [&](const GravityCompensation& lift) { return model_.bodies[lift.body].link < 0; });
+    for (GravityCompensation& lift : model_.gravity_compensations) {
+      const Body& body = model_.bodies[lift.body];
+      lift.link = body.link;
+      lift.link_position = snap(body.in_link * body.inertial_position, 1.0);
     }
     if (model_.density == 0.0 && model_.viscosity == 0.0) return;
     for (const Body& body : model_.bodies) {

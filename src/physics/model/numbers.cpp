@@ -72,6 +72,8 @@ std::vector<Numbers> numbers_of(const mjModel& m) {
           {mjOBJ_EQUALITY, "data", m.eq_data, m.neq, mjNEQDATA},
           {mjOBJ_EQUALITY, "solref", m.eq_solref, m.neq, mjNREF},
           {mjOBJ_EQUALITY, "solimp", m.eq_solimp, m.neq, mjNIMP},
+          {mjOBJ_TENDON, "length", m.tendon_length0, m.ntendon, 1},
+          {mjOBJ_TENDON, "moment", m.tendon_invweight0, m.ntendon, 1},
           {mjOBJ_TENDON, "range", m.tendon_range, m.ntendon, 2},
           {mjOBJ_TENDON, "margin", m.tendon_margin, m.ntendon, 1},
           {mjOBJ_TENDON, "actuatorfrcrange", m.tendon_actfrcrange, m.ntendon, 2},

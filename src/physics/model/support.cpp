@@ -14,24 +14,26 @@ bool is_scalar(const mjModel& source, int joint) {
   return source.jnt_type[joint] == mjJNT_SLIDE || source.jnt_type[joint] == mjJNT_HINGE;
 }
 
-bool is_jointinparent_of_orientation(const mjModel& source, int actuator) {
-  return source.actuator_trntype[actuator] == mjTRN_JOINTINPARENT &&
-         !is_scalar(source, source.actuator_trnid[std::ptrdiff_t{2} * actuator]);
-}
-
 }  // namespace
 
 bool is_supported_actuator(const mjModel& source, int id) {
-  const int transmission = source.actuator_trntype[id];
-  if (transmission != mjTRN_JOINT && transmission != mjTRN_JOINTINPARENT) return false;
-  if (is_jointinparent_of_orientation(source, id)) return false;
+  switch (source.actuator_trntype[id]) {
+    case mjTRN_JOINT:
+    case mjTRN_JOINTINPARENT:
+    case mjTRN_SITE: break;
+    case mjTRN_TENDON:
+      if (!is_supported_tendon(source, source.actuator_trnid[std::ptrdiff_t{2} * id])) return false;
+      break;
+    default: return false;
+  }
   if (source.actuator_ctrlnum[id] != 1 || source.actuator_plugin[id] >= 0 || source.actuator_delay[id] > 0.0) {
     return false;
   }
   const int gain = source.actuator_gaintype[id];
   const int bias = source.actuator_biastype[id];
-  return source.actuator_dyntype[id] == mjDYN_NONE && (gain == mjGAIN_FIXED || gain == mjGAIN_AFFINE) &&
-         (bias == mjBIAS_NONE || bias == mjBIAS_AFFINE);
+  const int activations = source.actuator_dyntype[id] == mjDYN_NONE ? 0 : 1;
+  return source.actuator_dyntype[id] <= mjDYN_FILTEREXACT && source.actuator_actnum[id] == activations &&
+         (gain == mjGAIN_FIXED || gain == mjGAIN_AFFINE) && (bias == mjBIAS_NONE || bias == mjBIAS_AFFINE);
 }
 
 namespace {
@@ -47,10 +49,13 @@ void list_actuators(const mjModel& source, Model& model) {
     if (is_supported_actuator(source, i)) continue;
     const std::string name = element_name(source, mjOBJ_ACTUATOR, i);
     const int transmission = source.actuator_trntype[i];
-    if (source.actuator_dyntype[i] != mjDYN_NONE) {
+    if (source.actuator_dyntype[i] > mjDYN_FILTEREXACT) {
       model.unsupported.push_back(
           fmt::format("{}: activation dynamics '{}'", name, kDynamics[source.actuator_dyntype[i]]));
-    } else if (transmission > mjTRN_JOINTINPARENT) {
+    } else if (transmission == mjTRN_TENDON &&
+               !is_supported_tendon(source, source.actuator_trnid[std::ptrdiff_t{2} * i])) {
+      model.unsupported.push_back(fmt::format("{}: a tendon that is left out", name));
+    } else if (transmission == mjTRN_SLIDERCRANK || transmission > mjTRN_SITE) {
       model.unsupported.push_back(fmt::format("{}: transmission '{}'", name, kTransmissions[transmission]));
     } else if (source.actuator_plugin[i] >= 0) {
       model.unsupported.push_back(fmt::format("{}: plugins", name));
@@ -58,8 +63,6 @@ void list_actuators(const mjModel& source, Model& model) {
       model.unsupported.push_back(fmt::format("{}: a control that is delayed", name));
     } else if (source.actuator_ctrlnum[i] != 1) {
       model.unsupported.push_back(fmt::format("{}: {} controls", name, source.actuator_ctrlnum[i]));
-    } else if (is_jointinparent_of_orientation(source, i)) {
-      model.unsupported.push_back(fmt::format("{}: transmission 'jointinparent' on a ball or free joint", name));
     } else {
       model.unsupported.push_back(fmt::format("{}: a gain or bias that is not affine", name));
     }
@@ -70,37 +73,39 @@ bool is_bent(const mjtNum* coefficients) {  // a polynomial beyond its linear te
   return std::any_of(coefficients, coefficients + mjNPOLY, [](mjtNum c) { return c != 0.0; });
 }
 
+// Whether an actuator's damping is linear, or acts along a length.
+bool is_damping_supported(const mjModel& source, int actuator) {
+  const int transmission = source.actuator_trntype[actuator];
+  const bool on_joint = transmission == mjTRN_JOINT || transmission == mjTRN_JOINTINPARENT;
+  return !is_bent(source.actuator_dampingpoly + std::ptrdiff_t{mjNPOLY} * actuator) || transmission == mjTRN_TENDON ||
+         (on_joint && is_scalar(source, source.actuator_trnid[std::ptrdiff_t{2} * actuator]));
+}
+
 using Lister = std::function<void(mjtObj type, int id, const char* what)>;
 
 void list_joints(const mjModel& source, const Lister& list) {
-  const bool constraints = (source.opt.disableflags & mjDSBL_CONSTRAINT) == 0;
   for (int i = 0; i < source.njnt; ++i) {
-    const int v = source.jnt_dofadr[i];
-    const bool limits = constraints && (source.opt.disableflags & mjDSBL_LIMIT) == 0;
-    if (limits && source.jnt_limited[i] && !is_scalar(source, i)) list(mjOBJ_JOINT, i, "the range of a ball joint");
-    if (constraints && source.dof_frictionloss[v] > 0.0 && (source.opt.disableflags & mjDSBL_FRICTIONLOSS) == 0) {
-      list(mjOBJ_JOINT, i, "frictionloss");
-    }
-    if (source.jnt_actfrclimited[i]) list(mjOBJ_JOINT, i, "actuatorfrcrange");
-    if (is_bent(source.jnt_stiffnesspoly + std::ptrdiff_t{mjNPOLY} * i)) {
-      list(mjOBJ_JOINT, i, "stiffness that is not linear");
-    }
-    if (is_bent(source.dof_dampingpoly + std::ptrdiff_t{mjNPOLY} * v)) {
-      list(mjOBJ_JOINT, i, "damping that is not linear");
-    }
+    const mjtNum* const damping = source.dof_dampingpoly + std::ptrdiff_t{mjNPOLY} * source.jnt_dofadr[i];
+    if (!is_scalar(source, i) && is_bent(damping)) list(mjOBJ_JOINT, i, "damping that is not linear");
     if (source.jnt_springyield[i] > 0.0) list(mjOBJ_JOINT, i, "a spring that yields");
   }
   for (int i = 0; i < source.nactuator; ++i) {
-    if (is_bent(source.actuator_dampingpoly + std::ptrdiff_t{mjNPOLY} * i)) {
-      list(mjOBJ_ACTUATOR, i, "damping that is not linear");
+    if (!is_damping_supported(source, i)) list(mjOBJ_ACTUATOR, i, "damping that is not linear");
+  }
+}
+
+void list_tendons(const mjModel& source, const Lister& list) {
+  for (int i = 0; i < source.ntendon; ++i) {
+    if (!is_supported_tendon(source, i)) list(mjOBJ_TENDON, i, "a path around a geom");
+    if (source.tendon_springyield[i] > 0.0) list(mjOBJ_TENDON, i, "a spring that yields");
+    if (source.tendon_actfrclimited[i] && !is_tendon_range_supported(source, i)) {
+      list(mjOBJ_TENDON, i, "actuatorfrcrange of several actuators");
     }
   }
 }
 
 void list_bodies(const mjModel& source, const Lister& list) {
   for (int i = 0; i < source.nbody; ++i) {
-    if (source.body_mocapid[i] >= 0) list(mjOBJ_BODY, i, "mocap bodies");
-    if (source.body_gravcomp[i] != 0.0) list(mjOBJ_BODY, i, "gravcomp");
     if (source.body_plugin[i] >= 0) list(mjOBJ_BODY, i, "plugins");
   }
   for (int i = 0; i < source.nflex; ++i) list(mjOBJ_FLEX, i, "flexes");
@@ -124,21 +129,16 @@ void list_unsupported(const mjModel& source, Model& model) {
   const Lister list = [&](mjtObj type, int id, const char* what) {
     model.unsupported.push_back(fmt::format("{}: {}", element_name(source, type, id), what));
   };
-  for (int i = 0; i < source.ntendon; ++i) list(mjOBJ_TENDON, i, "tendons");
-  const bool constraints = (source.opt.disableflags & mjDSBL_CONSTRAINT) == 0;
-  if (constraints && (source.opt.disableflags & mjDSBL_EQUALITY) == 0) {
-    for (int i = 0; i < source.neq; ++i) {
-      if (source.eq_active0[i]) list(mjOBJ_EQUALITY, i, "equality constraints");
-    }
-  }
   list_joints(source, list);
+  list_tendons(source, list);
   list_actuators(source, model);
   list_bodies(source, list);
   if ((source.opt.enableflags & mjENBL_OVERRIDE) != 0) {
     model.unsupported.push_back("option flag 'override': contact parameters for all geoms");
   }
   if (source.opt.integrator != mjINT_EULER) {
-    model.unsupported.push_back(fmt::format("option integrator '{}': only Euler", kIntegrators[source.opt.integrator]));
+    model.notes.push_back(fmt::format("option integrator '{}' is MuJoCo's; our step is our own, semi-implicit Euler",
+                                      kIntegrators[source.opt.integrator]));
   }
   if ((source.opt.enableflags & mjENBL_SLEEP) != 0) {
     model.warnings.push_back("option flag 'sleep' is left out: bodies at rest are computed, too");
@@ -146,22 +146,29 @@ void list_unsupported(const mjModel& source, Model& model) {
 }
 
 void leave_out_unsupported(mjModel& model) {
-  std::fill_n(model.tendon_stiffness, model.ntendon, 0.0);
-  std::fill_n(model.tendon_damping, model.ntendon, 0.0);
-  std::fill_n(model.tendon_armature, model.ntendon, 0.0);
-  std::fill_n(model.tendon_stiffnesspoly, mjNPOLY * model.ntendon, 0.0);
-  std::fill_n(model.tendon_dampingpoly, mjNPOLY * model.ntendon, 0.0);
-  std::fill_n(model.jnt_actfrclimited, model.njnt, false);
-  std::fill_n(model.jnt_stiffnesspoly, mjNPOLY * model.njnt, 0.0);
-  std::fill_n(model.dof_dampingpoly, mjNPOLY * model.nv, 0.0);
-  std::fill_n(model.actuator_dampingpoly, mjNPOLY * model.nactuator, 0.0);
-  std::fill_n(model.body_gravcomp, model.nbody, 0.0);
+  for (int i = 0; i < model.njnt; ++i) {
+    if (!is_scalar(model, i))
+      std::fill_n(model.dof_dampingpoly + std::ptrdiff_t{mjNPOLY} * model.jnt_dofadr[i],
+                  mjNPOLY * (model.jnt_type[i] == mjJNT_FREE ? 6 : 3), 0.0);
+  }
+  for (int i = 0; i < model.ntendon; ++i) {
+    if (!is_tendon_range_supported(model, i)) model.tendon_actfrclimited[i] = false;
+    if (is_supported_tendon(model, i)) continue;
+    model.tendon_stiffness[i] = model.tendon_damping[i] = model.tendon_armature[i] = 0.0;
+    std::fill_n(model.tendon_stiffnesspoly + std::ptrdiff_t{mjNPOLY} * i, mjNPOLY, 0.0);
+    std::fill_n(model.tendon_dampingpoly + std::ptrdiff_t{mjNPOLY} * i, mjNPOLY, 0.0);
+  }
   std::fill_n(model.flex_stiffness, model.nflexstiffness, 0.0);
   std::fill_n(model.flex_bending, model.nflexbending, 0.0);
   std::fill_n(model.flex_edgestiffness, model.nflex, 0.0);
   std::fill_n(model.flex_edgedamping, model.nflex, 0.0);
   for (int i = 0; i < model.nactuator; ++i) {
-    if (model.actuator_trntype[i] == mjTRN_TENDON) model.actuator_damping[i] = model.actuator_armature[i] = 0.0;
+    const bool lost = model.actuator_trntype[i] == mjTRN_TENDON &&
+                      !is_supported_tendon(model, model.actuator_trnid[std::ptrdiff_t{2} * i]);
+    if (lost) model.actuator_damping[i] = model.actuator_armature[i] = 0.0;
+    if (lost || !is_damping_supported(model, i)) {
+      std::fill_n(model.actuator_dampingpoly + std::ptrdiff_t{mjNPOLY} * i, mjNPOLY, 0.0);
+    }
     if (is_supported_actuator(model, i)) continue;
     model.actuator_gaintype[i] = mjGAIN_FIXED;
     model.actuator_biastype[i] = mjBIAS_NONE;

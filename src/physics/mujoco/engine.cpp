@@ -34,16 +34,26 @@ MujocoEngine MujocoEngine::from_text(const std::string& xml, const std::string& 
 int MujocoEngine::nq() const { return count(parts_->model->nq); }
 int MujocoEngine::nv() const { return count(parts_->model->nv); }
 int MujocoEngine::nu() const { return count(parts_->model->nu); }
+int MujocoEngine::na() const { return count(parts_->model->na); }
 double MujocoEngine::timestep() const { return parts_->model->opt.timestep; }
 void MujocoEngine::set_timestep(double timestep) { parts_->model->opt.timestep = timestep; }
 void MujocoEngine::leave_out_unsupported() { cgpo::leave_out_unsupported(*parts_->model); }
+void MujocoEngine::use_euler() { parts_->model->opt.integrator = mjINT_EULER; }
 
-void MujocoEngine::set_state(std::span<const double> q, std::span<const double> v) {
+MujocoEngine::WithoutConstraints::WithoutConstraints(MujocoEngine& engine)
+    : engine_(engine), flags_(engine.parts_->model->opt.disableflags) {
+  engine.parts_->model->opt.disableflags |= mjDSBL_CONSTRAINT | mjDSBL_CONTACT;
+}
+MujocoEngine::WithoutConstraints::~WithoutConstraints() { engine_.parts_->model->opt.disableflags = flags_; }
+
+void MujocoEngine::set_state(std::span<const double> q, std::span<const double> v, std::span<const double> activation) {
   mjData* const data = parts_->data.get();
   check(static_cast<int>(q.size()) == nq() && static_cast<int>(v.size()) == nv(), "the state has the model's size");
+  check(activation.empty() || static_cast<int>(activation.size()) == na(), "the state has all activations, or none");
   mj_resetData(parts_->model.get(), data);
   std::copy(q.begin(), q.end(), data->qpos);
   std::copy(v.begin(), v.end(), data->qvel);
+  std::copy(activation.begin(), activation.end(), data->act);
 }
 
 bool MujocoEngine::step(std::span<const double> control, int substeps) {
@@ -60,7 +70,7 @@ bool MujocoEngine::step(std::span<const double> control, int substeps) {
 
 auto MujocoEngine::transition_derivatives() -> const Derivatives& {
   constexpr double kWidth = 1e-6;  // MuJoCo's own choice
-  const std::size_t order = 2 * static_cast<std::size_t>(nv());
+  const std::size_t order = 2 * static_cast<std::size_t>(nv()) + static_cast<std::size_t>(na());
   Derivatives& result = parts_->derivatives;
   result.state.resize(order * order);
   result.control.resize(order * static_cast<std::size_t>(nu()));
@@ -83,14 +93,45 @@ std::span<const double> view(const mjtNum* data, int size) { return {data, stati
 
 std::span<const double> MujocoEngine::q() const { return view(parts_->data->qpos, nq()); }
 std::span<const double> MujocoEngine::v() const { return view(parts_->data->qvel, nv()); }
+std::span<const double> MujocoEngine::activation() const { return view(parts_->data->act, na()); }
 std::span<const double> MujocoEngine::bias() const { return view(parts_->data->qfrc_bias, nv()); }
 std::span<const double> MujocoEngine::passive() const { return view(parts_->data->qfrc_passive, nv()); }
 std::span<const double> MujocoEngine::actuation() const { return view(parts_->data->qfrc_actuator, nv()); }
+std::span<const double> MujocoEngine::activation_rate() const { return view(parts_->data->act_dot, na()); }
 std::span<const double> MujocoEngine::smooth_acceleration() const { return view(parts_->data->qacc_smooth, nv()); }
+std::span<const double> MujocoEngine::acceleration() const { return view(parts_->data->qacc, nv()); }
+std::vector<double> MujocoEngine::equality_residuals() const {
+  return {parts_->data->efc_pos, parts_->data->efc_pos + parts_->data->ne};
+}
+
+std::array<std::span<const double>, 4> MujocoEngine::passive_parts() const {
+  const mjData& data = *parts_->data;
+  return {view(data.qfrc_spring, nv()), view(data.qfrc_damper, nv()), view(data.qfrc_gravcomp, nv()),
+          view(data.qfrc_fluid, nv())};
+}
 
 std::vector<double> MujocoEngine::mass_matrix() const {
   std::vector<double> dense(static_cast<std::size_t>(nv()) * static_cast<std::size_t>(nv()));
   mj_fullM(parts_->model.get(), parts_->data.get(), dense.data());
+  return dense;
+}
+
+std::span<const double> MujocoEngine::tendon_lengths() const {
+  return view(parts_->data->ten_length, count(parts_->model->ntendon));
+}
+std::span<const double> MujocoEngine::tendon_velocities() const {
+  return view(parts_->data->ten_velocity, count(parts_->model->ntendon));
+}
+
+std::vector<double> MujocoEngine::tendon_moments() const {
+  const mjModel& model = *parts_->model;
+  std::vector<double> dense(static_cast<std::size_t>(model.ntendon) * static_cast<std::size_t>(nv()));
+  for (int i = 0; i < model.ntendon; ++i) {
+    for (int k = 0; k < model.ten_J_rownnz[i]; ++k) {
+      const int at = model.ten_J_rowadr[i] + k;
+      dense[i * nv() + model.ten_J_colind[at]] = parts_->data->ten_J[at];
+    }
+  }
   return dense;
 }
 
@@ -130,7 +171,8 @@ Vec3<double> MujocoEngine::body_position(int body) const {
 
 RandomState random_state(const Model& model, std::uint64_t seed, std::uint32_t index) {
   RandomStream random(seed, Purpose::kCheck, 0, index);
-  RandomState state{model.q0, std::vector<double>(model.nv), std::vector<double>(model.nu)};
+  RandomState state{model.q0, std::vector<double>(model.nv), std::vector<double>(model.nu),
+                    std::vector<double>(model.na)};
   const auto set_quaternion = [&](int first) {
     double square = 0.0;
     for (int k = 0; k < 4; ++k) {
@@ -146,56 +188,91 @@ RandomState random_state(const Model& model, std::uint64_t seed, std::uint32_t i
   }
   for (double& x : state.v) x = 2.0 * random.normal();
   for (double& x : state.control) x = 1.5 * random.normal();
+  for (double& x : state.activation) x = random.normal();
   return state;
 }
 
 namespace {
 
-// Below this share of what moving such a body takes, a force or an acceleration is zero up to rounding.
+// Below this share of what moving such a body takes, a passive force is zero up to rounding.
 constexpr double kNothing = 1e-6;
 
-struct RelativeError {
-  double difference = 0.0;
-  double largest = 0.0;
+void keep_worst(double& worst, double error) {  // a NaN stays
+  if (!std::isnan(worst) && !(error <= worst)) worst = error;
+}
 
-  void add(double ours, double theirs) {
-    const double distance = std::abs(ours - theirs);
-    if (!(distance <= difference)) difference = distance;  // a NaN stays
-    largest = std::max(largest, std::abs(theirs));
-  }
+// One quantity over all states: for each degree of freedom the largest difference, and how large the number is.
+struct DofErrors {
+  std::vector<double> difference, size;
+
+  explicit DofErrors(int nv) : difference(static_cast<std::size_t>(nv)), size(difference.size()) {}
   void add(std::span<const double> ours, std::span<const double> theirs) {
-    for (std::size_t i = 0; i < ours.size(); ++i) add(ours[i], theirs[i]);
+    for (std::size_t i = 0; i < size.size(); ++i) {
+      keep_worst(difference[i], std::abs(ours[i] - theirs[i]));
+    }
+    grow(theirs);
   }
-  // natural: the size that such numbers have in this model.
-  double value(double natural) const {
-    return difference == 0.0 ? 0.0 : difference / std::max(largest, kNothing * natural);
+  void grow(std::span<const double> sizes, double factor = 1.0) {
+    for (std::size_t i = 0; i < size.size(); ++i) size[i] = std::max(size[i], factor * std::abs(sizes[i]));
+  }
+  double value() const {
+    double worst = 0.0;
+    for (std::size_t i = 0; i < size.size(); ++i) {
+      keep_worst(worst, difference[i] == 0.0 ? 0.0 : difference[i] / size[i]);
+    }
+    return worst;
   }
 };
+
+// Of entry (i, j), relative to √(M_ii M_jj), which no entry exceeds. `diagonal` takes MuJoCo's M_ii.
+double mass_matrix_error(const SymmetricMatrix<double>& ours, const std::vector<double>& theirs,
+                         std::vector<double>& diagonal) {
+  const std::size_t nv = diagonal.size();
+  for (std::size_t i = 0; i < nv; ++i) diagonal[i] = theirs[i * nv + i];
+  double worst = 0.0;
+  for (std::size_t i = 0; i < nv; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double difference = std::abs(ours(static_cast<int>(i), static_cast<int>(j)) - theirs[i * nv + j]);
+      keep_worst(worst, difference == 0.0 ? 0.0 : difference / std::sqrt(diagonal[i] * diagonal[j]));
+    }
+  }
+  return worst;
+}
 
 }  // namespace
 
 ModelComparison compare_with_mujoco(const Model& model, MujocoEngine& engine, int states, std::uint64_t seed) {
-  RelativeError mass_matrix, bias, passive, acceleration;
-  double natural =
-      std::hypot(model.gravity[0], model.gravity[1],
-                 model.gravity[2]);  // acceleration: that of the fall, or of going round at the states' speeds
+  engine.use_euler();
+  const MujocoEngine::WithoutConstraints without(engine);
+  double mass_matrix = 0.0;
+  DofErrors bias(model.nv), passive(model.nv), acceleration(model.nv);
+  std::vector<double> diagonal(static_cast<std::size_t>(model.nv)), natural(diagonal);
   for (int index = 0; index < states; ++index) {
     const RandomState state = random_state(model, seed, static_cast<std::uint32_t>(index));
-    engine.set_state(state.q, state.v);
+    engine.set_state(state.q, state.v, state.activation);
     engine.forward(state.control);
-    const SmoothDynamics<double> ours =
-        smooth_dynamics(model, PhysicsState<double>{state.q, state.v}, std::span<const double>(state.control));
-    const std::vector<double> dense = engine.mass_matrix();
-    for (int i = 0; i < model.nv; ++i) {
-      for (int j = 0; j < model.nv; ++j) mass_matrix.add(ours.mass_matrix(i, j), dense[i * model.nv + j]);
-    }
+    const SmoothDynamics<double> ours = smooth_dynamics(model, PhysicsState<double>{state.q, state.v, state.activation},
+                                                        std::span<const double>(state.control));
+    keep_worst(mass_matrix, mass_matrix_error(ours.mass_matrix, engine.mass_matrix(), diagonal));
     bias.add(ours.bias, engine.bias());
     passive.add(ours.passive, engine.passive());
     acceleration.add(ours.acceleration, engine.smooth_acceleration());
-    for (const double speed : state.v) natural = std::max(natural, speed * speed);
+    // The acceleration of the fall, or of going round at the states' speeds, and the force that it takes.
+    double fall = std::hypot(model.gravity[0], model.gravity[1], model.gravity[2]);
+    for (const double speed : state.v) fall = std::max(fall, speed * speed);
+    std::fill(natural.begin(), natural.end(), fall);
+    acceleration.grow(natural);
+    for (std::size_t i = 0; i < natural.size(); ++i) natural[i] *= diagonal[i];
+    bias.grow(natural);
+    passive.grow(natural, kNothing);
+    for (const std::span<const double> part : engine.passive_parts()) passive.grow(part);
+    // What each force alone would give.
+    for (const std::span<const double> force : {engine.bias(), engine.passive(), engine.actuation()}) {
+      for (std::size_t i = 0; i < natural.size(); ++i) natural[i] = force[i] / diagonal[i];
+      acceleration.grow(natural);
+    }
   }
-  const double force = mass_matrix.largest * natural;
-  return {mass_matrix.value(0.0), bias.value(force), passive.value(force), acceleration.value(natural)};
+  return {mass_matrix, bias.value(), passive.value(), acceleration.value()};
 }
 
 ModelComparison compare_with_mujoco(const std::string& path, int states, std::uint64_t seed) {

@@ -74,6 +74,31 @@ const std::vector<Attribute>& joint_attributes() {
   return all;
 }
 
+const std::vector<Attribute>& tendon_attributes() {
+  static const std::vector<Attribute> all = {{"limited", "=true|false|auto"},
+                                             {"range", "2"},
+                                             {"stiffness", "1"},
+                                             {"stiffness", "2"},
+                                             {"springlength", "1"},
+                                             {"springlength", "2"},
+                                             {"damping", "1"},
+                                             {"damping", "3"},
+                                             {"armature", "1"},
+                                             {"frictionloss", "1"},
+                                             {"actuatorfrcrange", "2"},
+                                             {"solreflimit", "2"},
+                                             {"margin", "1"},
+                                             {"class", "@d"}};
+  return all;
+}
+
+const std::vector<Attribute>& equality_attributes() {
+  static const std::vector<Attribute> all = {{"active", "=true|false"}, {"solref", "2"},  {"solimp", "3"},
+                                             {"anchor", "3"},           {"relpose", "7"}, {"torquescale", "1"},
+                                             {"polycoef", "5"},         {"class", "@d"}};
+  return all;
+}
+
 const std::vector<Attribute>& body_attributes() {
   static const std::vector<Attribute> all = {
       {"pos", "3"},         {"quat", "4"},     {"euler", "3"},
@@ -290,14 +315,31 @@ class Writer {
     if (seldom()) text_ += fmt::format("<freejoint name=\"j{}\"/>\n", counts_['j']++);
     if (!seldom()) element("geom", 'g', geom_attributes());
     while (often() && counts_['g'] < 30) element("geom", 'g', geom_attributes());
-    if (seldom()) text_ += fmt::format("<site name=\"s{}\" pos=\"{}\"/>\n", counts_['s']++, numbers(3));
+    if (often()) text_ += fmt::format("<site name=\"s{}\" pos=\"{}\"/>\n", counts_['s']++, numbers(3));
     while (often() && depth < 6 && bodies_ < 12) body(depth + 1);
     text_ += "</body>\n";
   }
 
   void tendons() {
-    text_ += fmt::format("<tendon><fixed name=\"n0\"><joint joint=\"j{}\" coef=\"{}\"/></fixed></tendon>\n",
-                         choices_.below(4), number());
+    text_ += "<tendon>\n";
+    do {
+      const bool fixed = often();
+      text_ += fmt::format("<{} name=\"n{}\"", fixed ? "fixed" : "spatial", counts_['n']++);
+      attributes(tendon_attributes());
+      text_ += ">";
+      do {
+        const unsigned id = choices_.below(4);
+        if (fixed) {
+          text_ += fmt::format("<joint joint=\"j{}\" coef=\"{}\"/>", id, number());
+        } else if (seldom()) {
+          text_ += fmt::format("<pulley divisor=\"{}\"/>", number());
+        } else {
+          text_ += seldom() ? fmt::format("<geom geom=\"g{}\"/>", id) : fmt::format("<site site=\"s{}\"/>", id);
+        }
+      } while (!seldom() && choices_.byte() % 4 != 0);
+      text_ += fixed ? "</fixed>\n" : "</spatial>\n";
+    } while (often() && counts_['n'] < 5);
+    text_ += "</tendon>\n";
   }
 
   void contacts() {
@@ -311,12 +353,22 @@ class Writer {
   }
 
   void equalities() {
-    static constexpr const char* kKinds[] = {"connect", "weld"};
-    text_ += fmt::format("<equality><{} body1=\"b{}\" body2=\"b{}\"", kKinds[choices_.below(2)], choices_.below(4),
-                         choices_.below(4));
-    attribute("active", often() ? "true" : "false");
-    if (often()) attribute("anchor", numbers(3));
-    text_ += "/></equality>\n";
+    struct Kind {
+      const char* name;
+      const char* end;  // attribute of what it ties, without its number
+      char what;
+    };
+    static constexpr Kind kKinds[] = {{"connect", "body", 'b'}, {"weld", "body", 'b'},   {"connect", "site", 's'},
+                                      {"weld", "site", 's'},    {"joint", "joint", 'j'}, {"tendon", "tendon", 'n'}};
+    text_ += "<equality>\n";
+    do {
+      const Kind& kind = kKinds[choices_.below(std::size(kKinds))];
+      text_ += fmt::format("<{} {}1=\"{}{}\"", kind.name, kind.end, kind.what, choices_.below(4));
+      if (!seldom()) text_ += fmt::format(" {}2=\"{}{}\"", kind.end, kind.what, choices_.below(4));
+      attributes(equality_attributes());
+      text_ += "/>\n";
+    } while (often());
+    text_ += "</equality>\n";
   }
 
   void actuator_list() {

@@ -2,7 +2,7 @@
 // the fault is MuJoCo's, which is counted and passed over; what it survives, the loader must take or refuse.
 #include <cmath>
 
-#include "cgpo/physics/model/model.hpp"
+#include "cgpo/physics/dynamics/step.hpp"
 
 #include "fuzz.hpp"
 #include "mjcf_grammar.hpp"
@@ -36,5 +36,14 @@ CGPO_FUZZ(input) {
   for (const ContactPoint& point : model->contacts) {
     fuzz::require(point.link >= 0 && std::isfinite(point.radius), "a contact is of something that moves");
   }
+  for (const GeomPair& pair : model->pairs) {
+    fuzz::require(pair.first.link >= 0 || pair.second.link >= 0, "one of two that touch moves");
+    fuzz::require(pair.first.type <= pair.second.type, "a pair is in order");
+  }
   for (const double q : model->q0) fuzz::require(std::isfinite(q), "the pose of the file is finite");
+  // What the numbers become is the robot's affair; that a step ends, and reads nothing that is not its own, is ours.
+  const PhysicsState<double> start{model->q0, std::vector<double>(static_cast<std::size_t>(model->nv), 0.0),
+                                   std::vector<double>(static_cast<std::size_t>(model->na), 0.0)};
+  const std::vector<double> control(static_cast<std::size_t>(model->nu), 1.0);
+  physics_step<double>(*model, suggest_parameters(*model), start, control);
 }
