@@ -18,7 +18,11 @@
 namespace cgpo {
 namespace {
 
-Json describe(const TaskSpec& spec) {
+// A twin's derivative is one, too.
+bool has_derivative(const Task& task) { return task.spec().differentiable || task.twin() != nullptr; }
+
+Json describe(const Task& described) {
+  const TaskSpec& spec = described.spec();
   Json task;
   task["name"] = spec.name;
   task["summary"] = spec.summary;
@@ -42,7 +46,7 @@ Json describe(const TaskSpec& spec) {
     }
     task["costs"].push_back(std::move(entry));
   }
-  task["differentiable"] = spec.differentiable;
+  task["differentiable"] = has_derivative(described);
   return task;
 }
 
@@ -95,7 +99,7 @@ int list_tasks(bool json) {
     Json result;
     result["tasks"] = Json::array();
     for (const TaskEntry& entry : task_registry())
-      result["tasks"].push_back(entry.needs.empty() ? describe(standard_task(entry.name)->spec()) : describe(entry));
+      result["tasks"].push_back(entry.needs.empty() ? describe(*standard_task(entry.name)) : describe(entry));
     say_json(result);
     return 0;
   }
@@ -112,7 +116,7 @@ int list_tasks(bool json) {
     const TaskSpec& spec = task->spec();
     rows.push_back({spec.name, std::to_string(spec.observations), std::to_string(spec.actions),
                     std::to_string(spec.horizon), std::to_string(spec.substeps),
-                    spec.dt > 0.0 ? fmt::format("{}", spec.dt) : "-", spec.differentiable ? "yes" : "no",
+                    spec.dt > 0.0 ? fmt::format("{}", spec.dt) : "-", has_derivative(*task) ? "yes" : "no",
                     describe_costs(spec)});
     notes += fmt::format("\n{}: {}\n", spec.name, spec.summary);
     notes += describe_unconstrained(spec);

@@ -1,5 +1,6 @@
 // `cgpo model`: robots that are fine, robots with elements that our dynamics leaves out, and files that are no robots.
 #include <gmock/gmock.h>
+#include <map>
 #include <sys/stat.h>
 
 #include "cgpo/base/file.hpp"
@@ -26,13 +27,16 @@ constexpr const char* kHopper = R"(<mujoco><option timestep="0.004" density="1.2
       </body></body></worldbody>
   <actuator><motor name="knee" joint="knee"/><motor joint="ankle"/></actuator></mujoco>)";
 
-// A box on the floor, pulled by a tendon; a position servo that is fine.
+// Stays unsupported: a tendon that wraps, what pulls on it, a cylinder on fixed geometry. A position servo that is
+// fine.
 constexpr const char* kUnsupported = R"(<mujoco><worldbody><geom name="floor" type="plane" size="9 9 1"/>
+  <geom name="step" type="box" size="0.2 0.2 0.2" contype="2" conaffinity="2"/><site name="hook" pos="0.5 0 1.5"/>
   <body name="crate" pos="0 0 1"><joint name="lift" type="slide" axis="0 0 1"/>
-    <geom name="shell" type="box" size="0.1 0.1 0.1"/></body>
+    <geom name="shell" type="cylinder" size="0.1 0.1" contype="2" conaffinity="2"/><site name="ring" pos="0.1 0 0"/></body>
   <body name="arm" pos="1 0 1"><joint name="elbow" type="hinge" axis="0 1 0"/>
-    <geom name="bone" type="capsule" fromto="0 0 0 0.3 0 0" size="0.02"/></body></worldbody>
-  <tendon><fixed name="rope" stiffness="5"><joint joint="lift" coef="1"/><joint joint="elbow" coef="0.3"/></fixed></tendon>
+    <geom name="pulley" type="sphere" size="0.05" contype="0" conaffinity="0"/>
+    <geom name="bone" type="capsule" fromto="0 0 0 0.3 0 0" size="0.02"/><site name="tip" pos="0.3 0 0"/></body></worldbody>
+  <tendon><spatial name="rope" stiffness="5"><site site="ring"/><geom geom="pulley"/><site site="hook"/></spatial></tendon>
   <actuator><position name="servo" joint="elbow" kp="3"/><motor name="winch" tendon="rope"/></actuator></mujoco>)";
 
 class ModelCommand : public ProgramTest {
@@ -81,9 +85,9 @@ TEST_F(ModelCommand, AGoodRobotIsMujocos) {
   for (const char* field : {"mass_matrix", "bias", "passive", "acceleration"}) {
     EXPECT_LE(model.at("max_error").at(field), 1e-10) << field;
   }
-  // torso and foot are not parent and child, so MuJoCo would let them collide
-  ASSERT_EQ(model.at("warnings").size(), 1U);
-  EXPECT_THAT(model.at("warnings").at(0).get<std::string>(), AllOf(HasSubstr("sole"), HasSubstr("torso")));
+  EXPECT_EQ(model.at("pairs"), 0);  // torso and foot are not parent and child, but out of each other's reach
+  EXPECT_THAT(model.at("notes").at(0).get<std::string>(), AllOf(HasSubstr("sole"), HasSubstr("torso")));
+  EXPECT_EQ(model.at("warnings"), Json::array());
   EXPECT_EQ(json_of(kHopper, {"--states", "7"}).at("states"), 7);
   EXPECT_NE(json_of(kHopper, {"--states", "7", "--seed", "3"}).at("max_error"),
             json_of(kHopper, {"--states", "7"}).at("max_error"));
@@ -103,7 +107,7 @@ TEST_F(ModelCommand, NamesWhatIsNotSupportedAndComparesTheRest) {
   const Json model = json_of(kUnsupported);
   const auto unsupported = model.at("unsupported").get<std::vector<std::string>>();
   EXPECT_THAT(unsupported, Contains(HasSubstr("tendon 'rope'")));
-  EXPECT_THAT(unsupported, Contains(AllOf(HasSubstr("geom 'shell'"), HasSubstr("box"))));
+  EXPECT_THAT(unsupported, Contains(AllOf(HasSubstr("geom 'shell'"), HasSubstr("cylinder"))));
   EXPECT_THAT(unsupported, Contains(AllOf(HasSubstr("actuator 'winch'"), HasSubstr("tendon"))));
   EXPECT_THAT(unsupported, ::testing::Not(Contains(HasSubstr("servo"))));
   EXPECT_EQ(model.at("contacts"), 2);  // of the bone
@@ -125,7 +129,7 @@ TEST_F(ModelCommand, RefusesWhatIsNoRobot) {
   std::filesystem::create_directory(at("folder"));
   expect_refused({"model"}, {"FILE.xml"});
   expect_refused({"model", "missing.xml"}, {"missing.xml"});
-  expect_refused({"model", "folder"}, {"folder"});
+  expect_refused({"model", "folder"}, {"folder", "no file *.xml"});
   expect_refused({"model", "missing.xml", "--states", "0"}, {"--states must be a whole number from 1"});
   expect_refused_text("", {});
   expect_refused_text("not XML at all", {});
@@ -198,6 +202,108 @@ TEST_F(ModelCommand, RefusesGarbageOfAnySize) {
   std::string deep = "<mujoco>";
   for (int i = 0; i < 100000; ++i) deep += "<worldbody>";
   expect_refused_text(deep, {"deep"});
+}
+
+// One that falls apart, in a simulator of fixed steps, whoever makes them: every turn is driven further.
+const std::string kRunaway =
+    "<mujoco><worldbody><body><joint name='top' axis='0 1 0'/><geom size='0.1'/></body></worldbody>"
+    "<actuator><general joint='top' biastype='affine' biasprm='1 1e9 0'/></actuator></mujoco>";
+
+TEST_F(ModelCommand, StepsUnderRandomControls) {
+  const Json hopper = json_of(kHopper);
+  EXPECT_EQ(hopper.at("accepted"), true);
+  EXPECT_EQ(hopper.at("trial").at("steps"), 1000);
+  EXPECT_GE(hopper.at("trial").at("episodes"), 1);
+  EXPECT_EQ(hopper.at("trial").at("diverged"), 0);
+  EXPECT_GT(hopper.at("operations"), 100);
+  EXPECT_GT(hopper.at("substeps_per_second"), 1e5);
+  EXPECT_EQ(json_of(kHopper, {"--steps", "7"}).at("trial").at("steps"), 7);
+  EXPECT_FALSE(json_of(kHopper, {"--steps", "0"}).contains("trial"));
+  const Json runaway = json_of(kRunaway);
+  EXPECT_EQ(runaway.at("accepted"), true);
+  EXPECT_EQ(runaway.at("trial").at("diverged"), runaway.at("trial").at("episodes"));
+  EXPECT_EQ(runaway.at("trial").at("mujoco_diverged"), runaway.at("trial").at("episodes"));
+  EXPECT_EQ(runaway.at("trial").at("at"), "joint 'top'");
+  const ProgramOutcome outcome = run({"model", "robot.xml"});
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("DIVERGED"), HasSubstr("joint 'top'"), HasSubstr("substeps/s")));
+}
+
+class ModelSurvey : public ModelCommand {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(at("robots/more"));
+    write_file_atomically(at("robots/hopper.xml"), kHopper);
+    write_file_atomically(at("robots/broken.xml"), "<mujoco><worldbdy/></mujoco>");
+    write_file_atomically(at("robots/more/crate.xml"), kUnsupported);
+    write_file_atomically(at("robots/more/part.xml"),
+                          "<!-- <mujoco> --><?xml?>\n<mujocoinclude><body/></mujocoinclude>");
+    write_file_atomically(at("robots/more/stone.xml"), "<mujoco><worldbody><geom size='1'/></worldbody></mujoco>");
+    write_file_atomically(at("robots/notes.txt"), "not looked at");
+  }
+  // By the file's name.
+  std::map<std::string, Json> files_of(const ProgramOutcome& outcome) {
+    std::map<std::string, Json> files;
+    const Json all = Json::parse(outcome.out);
+    for (const Json& file : all.at("files")) {
+      files[std::filesystem::path(file.at("path").get<std::string>()).filename().string()] = file;
+    }
+    return files;
+  }
+};
+
+TEST_F(ModelSurvey, OfAFolderTakesEveryFile) {
+  const auto before = snapshot();
+  const ProgramOutcome outcome = run({"model", "robots", "--json", "--jobs", "2"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(snapshot(), before);  // MuJoCo would leave a log
+  auto files = files_of(outcome);
+  ASSERT_EQ(files.size(), 5U);
+  EXPECT_EQ(files["hopper.xml"].at("path"), "robots/hopper.xml");
+  EXPECT_EQ(files["hopper.xml"].at("status"), "accepted");
+  EXPECT_EQ(files["hopper.xml"].at("accepted"), true);
+  EXPECT_EQ(files["hopper.xml"].at("error"), nullptr);
+  EXPECT_EQ(files["hopper.xml"].at("unsupported"), Json::array());
+  EXPECT_EQ(files["hopper.xml"].at("trial").at("diverged"), 0);
+  for (const char* field : {"mass_matrix", "bias", "passive", "acceleration"}) {
+    EXPECT_LE(files["hopper.xml"].at("max_error").at(field), 1e-10) << field;
+  }
+  EXPECT_EQ(files["crate.xml"].at("status"), "left out");
+  EXPECT_EQ(files["crate.xml"].at("accepted"), false);
+  EXPECT_EQ(files["crate.xml"].at("left_out").at("tendon: a path around a geom"), 1);
+  EXPECT_GT(files["crate.xml"].at("unsupported").size(), 0U);
+  EXPECT_GT(files["crate.xml"].at("max_error").at("acceleration"), 1e-3);
+  EXPECT_EQ(files["broken.xml"].at("status"), "refused");
+  EXPECT_EQ(files["broken.xml"].at("accepted"), false);
+  EXPECT_THAT(files["broken.xml"].at("error").get<std::string>(), HasSubstr("worldbdy"));
+  EXPECT_EQ(files["part.xml"].at("status"), "no MJCF");
+  EXPECT_EQ(files["stone.xml"].at("status"), "no joints");
+
+  const ProgramOutcome table = run({"model", "robots", "--steps", "10", "--states", "10"});
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out,
+              AllOf(HasSubstr("robots/hopper.xml"), HasSubstr("hold"), HasSubstr("tendon: a path around a geom: 1"),
+                    HasSubstr("worldbdy"), HasSubstr("<mujocoinclude>"),
+                    HasSubstr("5 files: 1 accepted, 1 read with elements left out, 1 refused")));
+}
+
+TEST_F(ModelSurvey, OfFilesKeepsTheirOrder) {
+  const ProgramOutcome outcome = run({"model", "robots/more/crate.xml", "robots/hopper.xml", "--json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const Json files = Json::parse(outcome.out).at("files");
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(files.at(0).at("path"), "robots/more/crate.xml");
+  EXPECT_EQ(files.at(1).at("path"), "robots/hopper.xml");
+  expect_refused({"model", "robots", "missing.xml"}, {"missing.xml"});
+  EXPECT_EQ(run({"model", "robots/broken.xml", "robots/more/part.xml", "--json"}).code, 2);  // nothing was read
+}
+
+TEST_F(ModelSurvey, AFileThatTakesTooLongIsGivenUp) {
+  const std::vector<std::string> arguments = {"model",  "robots", "--time-limit", "1",
+                                              "--jobs", "4",      "--states",     "1000000"};
+  const ProgramOutcome outcome = run(arguments);
+  EXPECT_EQ(outcome.code, 2) << outcome.out;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("hopper.xml: it took longer than 1 s"), HasSubstr("worldbdy"), HasSubstr("2 failed")));
 }
 
 TEST_F(ModelCommand, NamesNeedNotBeUnicode) {

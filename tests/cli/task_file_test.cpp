@@ -81,6 +81,30 @@ TEST_F(TaskFiles, AreCheckedTrainedAndJudged) {
   EXPECT_EQ(run({"check", "moved/definition.toml"}).code, 0);
 }
 
+// A motor behind a filter, on either engine: its activation is part of the state, which a resumed run continues.
+TEST_F(TaskFiles, ActuatorsMayHaveAState) {
+  write("cart.xml", kCartRobot);
+  write("cart.toml", without(without(kCart, "gear = 5", "gear = 5, timeconst = 0.1"), "\"qvel\"",
+                             "\"qvel\", \"actuator('rail').activation\""));
+  const ProgramOutcome check = run({"check", "cart.toml"});
+  EXPECT_EQ(check.code, 0) << check.out << check.err;
+  EXPECT_THAT(check.out, HasSubstr("derivatives and central differences agree"));
+  for (const std::string engine : {"own", "mujoco"}) {
+    const std::vector<std::string> start = {"train", "cart.toml", "--set", "task.engine=" + engine,
+                                            engine == "own" ? "gradient.source=shac" : "gradient.source=zobg"};
+    const auto train = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), start.begin(), start.end());
+      const ProgramOutcome outcome = run(more);
+      ASSERT_EQ(outcome.code, 0) << outcome.err;
+    };
+    train({"iterations=2", "--out", engine});
+    train({"iterations=1", "--out", engine + "-parts"});
+    ASSERT_EQ(run({"train", "--resume", "--out", engine + "-parts", "--set", "iterations=2"}).code, 0);
+    expect_same_run(engine, engine + "-parts");
+    EXPECT_EQ(run({"report", engine}).code, 0);
+  }
+}
+
 // Resumed, repeated from its configuration, with one thread or two: the same bits.
 TEST_F(TaskFiles, RepeatBitForBit) {
   write_cart();
@@ -133,7 +157,8 @@ TEST_F(TaskFiles, ErrorsAreOneSentenceWithAPlace) {
           {"bad.toml:7:", "the robot has no body named 'crat' (did you mean 'cart'?); it has: world, cart"});
   refused("horizon = 20", "horizon = \"20\"", {"bad.toml:4:11: horizon is a whole number from 1"});
   refused("\"ra*\"", "\"x*\"", {"bad.toml:13:", "the robot has no joint"});
-  refused("kind = \"motor\"", "kind = \"servo\"", {"bad.toml:13:", "no kind of actuator 'servo'; there are: motor"});
+  refused("kind = \"motor\"", "kind = \"servo\"",
+          {"bad.toml:13:", "no kind of actuator 'servo'; there are: motor, position, velocity"});
   refused("cart.xml", "gone.xml", {"bad.toml:12:", "gone.xml"});
   refused("environments = 16", "environment = 16",
           {"defaults of task cart", "unknown key 'environment'", "did you mean"});

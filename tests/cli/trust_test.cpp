@@ -158,9 +158,9 @@ TEST_F(Trust, NamesReachTheScreenAsText) {
       "red\x1b[31m\xc2\x9b"
       "8m";
   write_file_atomically(at("robot.xml"), fmt::format("<mujoco><worldbody><body name='{0}'><joint name='j'/>"
-                                                     "<geom name='{0}' type='box' size='1 1 1'/></body>"
-                                                     "<geom type='plane' size='1 1 1'/></worldbody>"
-                                                     "<actuator><motor joint='j'/></actuator></mujoco>",
+                                                     "<geom name='{0}' type='box' size='1 1 1'/></body></worldbody>"
+                                                     "<actuator><muscle name='{0}' joint='j' lengthrange='0 1'/>"
+                                                     "</actuator></mujoco>",
                                                      kName));
   const ProgramOutcome model = run({"model", "robot.xml", "--states", "2"});
   EXPECT_THAT(model.out, AllOf(HasSubstr(R"(red\x1b[31m\u009b8m)"), Not(HasSubstr("\x1b")), Not(HasSubstr("\x9b"))));

@@ -27,7 +27,7 @@ TEST(Unsupported, IsNamedWithWhatToDo) {
   EXPECT_EQ(run(), 2);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "cgpo: task incomplete: the own engine does not support tendon 'string'; --allow-unsupported trains "
-            "without, --set task.engine=mujoco on MuJoCo's step, with it but without derivatives\n");
+            "without, --set task.engine=mujoco on MuJoCo's step, with it but for the derivatives\n");
   EXPECT_FALSE(std::filesystem::exists(out));
 
   words.push_back("--allow-unsupported");

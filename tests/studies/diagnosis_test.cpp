@@ -148,13 +148,16 @@ TEST(Diagnosis, ScoreFunctionsHaveNoWindows) {
   EXPECT_TRUE(diagnosis.critic_explained.empty());
 }
 
-// A policy learned on our engine is looked at on MuJoCo's, which has no gradient.
+// A policy learned on our engine is looked at on MuJoCo's, which has no gradient without a twin.
 TEST(Diagnosis, WithoutADerivativeThereIsStillMotion) {
   ThreadPool pool(1);
   AlgorithmContext settings = context(pool, "cartpole");
   const Tensors checkpoint = trained(settings, 1);
   TaskOptions options(find_task("cartpole").options);
   options.set("engine", std::string("mujoco"));
+  settings.task = find_task("cartpole").make(options);
+  EXPECT_FALSE(diagnose(settings, checkpoint).gradient.empty());
+  options.set("gradient.twin", false);
   settings.task = find_task("cartpole").make(options);
   const Diagnosis diagnosis = diagnose(settings, checkpoint);
   EXPECT_TRUE(diagnosis.gradient.empty());
