@@ -76,6 +76,7 @@ class Stage {
     const size = box.getSize(new THREE.Vector3());
     this.home = box.getCenter(new THREE.Vector3()).toArray();
     this.reach = Math.max(0.05, size.length() / 2);
+    this.height = size.z;
     // A robot that lies flat is looked at from above, one that stands from its side.
     this.flat = size.z < 0.15 * Math.max(size.x, size.y) && size.y > 0.3 * size.x;
     this.angle = this.flat ? [0, -0.35, 1] : [0.32, -1, 0.32];
@@ -83,7 +84,9 @@ class Stage {
   }
 
   resetCamera() {
-    const away = new THREE.Vector3(...this.angle).normalize().multiplyScalar((this.flat ? 2 : this.floor ? 2.6 : 2.3) * this.reach);
+    // One that stands upright is mostly height, and needs room to hop.
+    const distance = this.flat ? 2 * this.reach : this.floor ? Math.max(2.6 * this.reach, 2.3 * this.height) : 2.3 * this.reach;
+    const away = new THREE.Vector3(...this.angle).normalize().multiplyScalar(distance);
     this.controls.target.set(...this.home);
     this.camera.position.copy(this.controls.target).add(away);
     this.controls.update();

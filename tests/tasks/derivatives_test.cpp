@@ -257,6 +257,13 @@ TEST(WindowAdjoint, Ant) {
   check_window("ant", 8, 6);  // later, most of them are in the air
   EXPECT_GT(touching("ant", 8, 6), 0.4);
 }
+TEST(WindowAdjoint, LeggedRobots) {
+  for (const char* name : {"hopper", "walker2d", "humanoid", "quadruped"}) {
+    SCOPED_TRACE(name);
+    check_window(name, 8, 10);
+    EXPECT_GT(touching(name, 8, 10), 0.4);
+  }
+}
 
 }  // namespace
 }  // namespace cgpo

@@ -6,7 +6,8 @@
 namespace cgpo {
 namespace {
 
-const char* const kRobots[] = {"cartpole", "reacher", "halfcheetah", "ant", "swimmer"};
+const char* const kRobots[] = {"cartpole", "reacher",  "halfcheetah", "ant",      "swimmer",
+                               "hopper",   "walker2d", "humanoid",    "quadruped"};
 
 // Episodes are not reset at their ends, so that fallen robots are simulated too.
 int diverged(const std::string& name, int environments, int steps) {

@@ -113,7 +113,8 @@ TEST(Models, Swimmer) {
 }
 
 TEST(Models, DynamicsIsMujocos) {
-  for (const char* name : {"cartpole", "reacher", "halfcheetah", "ant", "swimmer"}) {
+  for (const char* name :
+       {"cartpole", "reacher", "halfcheetah", "ant", "swimmer", "hopper", "walker2d", "humanoid", "quadruped"}) {
     SCOPED_TRACE(name);
     const Model model = load(name);
     EXPECT_TRUE(model.unsupported.empty());
@@ -131,13 +132,13 @@ TEST(Models, UnsupportedElementsReachTheSpec) {
   const RobotDefaults defaults{
       .name = "puppet",
       .xml = R"(<mujoco><worldbody><body><joint name="a" type="hinge"/><geom size=".1"/></body></worldbody>
-                                 <tendon><fixed name="string" stiffness="3"><joint joint="a" coef="1"/></fixed></tendon>
-                                 <actuator><motor joint="a" ctrllimited="true" ctrlrange="-1 1"/></actuator></mujoco>)",
+                <actuator><motor joint="a" ctrllimited="true" ctrlrange="-1 1"/>
+                <muscle name="biceps" joint="a" lengthrange="-1 1"/></actuator></mujoco>)",
       .period = 0.02};
   TaskOptions options(robot_options(defaults, false));
   const TaskSpec own = robot_spec(make_robot(defaults, options), 2);
   ASSERT_FALSE(own.unsupported.empty());
-  EXPECT_NE(own.unsupported[0].find("tendon"), std::string::npos);
+  EXPECT_NE(own.unsupported[0].find("biceps"), std::string::npos);
   options.set("engine", std::string("mujoco"));
   EXPECT_TRUE(robot_spec(make_robot(defaults, options), 2).unsupported.empty());
 }

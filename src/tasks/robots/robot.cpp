@@ -1,6 +1,8 @@
 #include "cgpo/tasks/robots/robot.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <fmt/ranges.h>
 
 #include "cgpo/physics/dynamics/step.hpp"
 
@@ -10,42 +12,90 @@ namespace {
 class MujocoSteps final : public OutsideEngine {
  public:
   explicit MujocoSteps(const Robot& robot)
-      : engine_(make_mujoco_engine(robot)),
-        substeps_(robot.substeps),
-        action_scale_(robot.action_scale),
-        control_(static_cast<std::size_t>(engine_.nu())) {}
+      : robot_(robot), engine_(make_mujoco_engine(robot)), control_(static_cast<std::size_t>(engine_.nu())) {}
 
   bool step(std::span<const double> state, std::span<const double> action, std::span<double> next) override {
-    const auto nq = static_cast<std::size_t>(engine_.nq());
-    const auto nv = static_cast<std::size_t>(engine_.nv());
-    engine_.set_state(state.first(nq), state.subspan(nq, nv));
-    for (std::size_t i = 0; i < control_.size(); ++i) control_[i] = action_scale_ * action[i];  // MuJoCo clips it
-    const bool good = engine_.step(control_, substeps_);
-    std::copy(engine_.q().begin(), engine_.q().end(), next.begin());
-    std::copy(engine_.v().begin(), engine_.v().end(), next.subspan(nq).begin());
-    std::copy(state.begin() + static_cast<std::ptrdiff_t>(nq + nv), state.end(), next.subspan(nq + nv).begin());
+    const RobotState<double> before(*robot_.model, state);
+    engine_.set_state(before.q, before.v, before.activation);
+    for (std::size_t i = 0; i < control_.size(); ++i) control_[i] = robot_.control(i, action[i]);
+    const bool good = engine_.step(control_, robot_.substeps);
+    auto end = next.begin();
+    for (const std::span<const double> part : {engine_.q(), engine_.v(), engine_.activation(), before.extra}) {
+      end = std::copy(part.begin(), part.end(), end);
+    }
     return good;
   }
 
  private:
+  Robot robot_;
   MujocoEngine engine_;
-  int substeps_;
-  double action_scale_;
   std::vector<double> control_;
 };
 
-std::vector<Traced> own_substep(const Robot& robot, TracedSpan state, TracedSpan action) {
+std::vector<Traced> own_substep(const Robot& robot, const PhysicsParameters& physics, TracedSpan state,
+                                TracedSpan action) {
   const RobotState<Traced> before(*robot.model, state);
   std::vector<Traced> control;
-  for (const Traced& a : action) control.push_back(robot.action_scale == 1.0 ? a : robot.action_scale * a);
-  PhysicsState<Traced> after = physics_step(*robot.model, robot.physics,
-                                            PhysicsState<Traced>{{before.q.begin(), before.q.end()},  //
-                                                                 {before.v.begin(), before.v.end()}},
+  for (std::size_t i = 0; i < action.size(); ++i) control.push_back(robot.control(i, action[i]));
+  PhysicsState<Traced> after = physics_step(*robot.model, physics,
+                                            PhysicsState<Traced>{{before.q.begin(), before.q.end()},
+                                                                 {before.v.begin(), before.v.end()},
+                                                                 {before.activation.begin(), before.activation.end()}},
                                             TracedSpan(control));
   std::vector<Traced> next = std::move(after.q);
   next.insert(next.end(), after.v.begin(), after.v.end());
+  next.insert(next.end(), after.activation.begin(), after.activation.end());
   next.insert(next.end(), before.extra.begin(), before.extra.end());
   return next;
+}
+
+// contact: null: nothing collides.
+void add_physics(const std::string& section, const char* use, const LimitParameters& limit,
+                 const ContactParameters* contact, std::vector<TaskOption>& options) {
+  const auto add = [&](const char* name, double standard, const char* help, double low, double high) {
+    options.push_back({.name = section + name,
+                       .standard = standard,
+                       .help = fmt::format("{}; {}", help, use),
+                       .low = low,
+                       .high = high});
+  };
+  add("limit_stiffness", limit.stiffness, "of joint limits, per inertia, 1/s²", 1e-6, 1e9);
+  add("limit_damping", limit.damping, "of joint limits, per inertia, 1/s", 1e-6, 1e9);
+  add("limit_width", limit.width, "depth up to which a limit is soft, rad or m", 1e-6, 1e9);
+  if (contact == nullptr) return;
+  add("contact_stiffness", contact->stiffness, "of the floor, N/m", 1e-6, 1e9);
+  add("contact_damping", contact->damping, "of the floor, N s/m", 1e-6, 1e9);
+  add("contact_width", contact->width, "depth up to which the floor is soft, m", 1e-6, 1e9);
+  add("slip_speed", contact->slip_speed, "speed below which friction is viscous, m/s", 1e-6, 1e9);
+  add("slip_lift", contact->slip_lift, "1: a slipping point is pushed up as in MuJoCo; 0: it is not", 0.0, 1.0);
+}
+
+// contact: what holds if nothing collides.
+PhysicsParameters read_physics(const TaskOptions& options, const std::string& section, double timestep,
+                               const ContactParameters& contact) {
+  const auto number = [&](const char* name) { return options.number(section + name); };
+  PhysicsParameters physics;
+  physics.timestep = timestep;
+  physics.limit = {
+      .stiffness = number("limit_stiffness"), .damping = number("limit_damping"), .width = number("limit_width")};
+  physics.contact = contact;
+  if (options.values().contains(section + "contact_stiffness")) {
+    physics.contact = {.stiffness = number("contact_stiffness"),
+                       .damping = number("contact_damping"),
+                       .width = number("contact_width"),
+                       .slip_speed = number("slip_speed"),
+                       .slip_lift = number("slip_lift")};
+  }
+  return physics;
+}
+
+// 0: `standard`.
+int read_substeps(const TaskOptions& options, const std::string& name, int standard) {
+  const double substeps = options.number(name);
+  if (substeps != std::floor(substeps)) {
+    throw UserError("{} must be a whole number, not {}", option_key(name), substeps);
+  }
+  return substeps == 0.0 ? standard : static_cast<int>(substeps);
 }
 
 }  // namespace
@@ -54,7 +104,7 @@ std::vector<TaskOption> robot_options(const RobotDefaults& defaults, bool collid
   std::vector<TaskOption> options = {
       {.name = "engine",
        .standard = std::string(defaults.engine == Engine::kOwn ? "own" : "mujoco"),
-       .help = "own: our dynamics, with derivatives; mujoco: mj_step, without",
+       .help = "own: our dynamics, with derivatives; mujoco: mj_step, with those of its twin",
        .choices = {"own", "mujoco"}},
       {.name = "substeps",
        .standard = 0.0,
@@ -73,22 +123,20 @@ std::vector<TaskOption> robot_options(const RobotDefaults& defaults, bool collid
        .low = 0.0,
        .high = 1000.0},
   };
-  const auto add = [&options](const char* name, double standard, const char* help) {
-    options.push_back({.name = name, .standard = standard, .help = help, .low = 1e-6, .high = 1e9});
-  };
-  add("limit_stiffness", defaults.limit.stiffness, "of joint limits, per inertia, 1/s²; own engine only");
-  add("limit_damping", defaults.limit.damping, "of joint limits, per inertia, 1/s; own engine only");
-  add("limit_width", defaults.limit.width, "depth up to which a limit is soft, rad or m; own engine only");
-  if (!collides) return options;
-  add("contact_stiffness", defaults.contact.stiffness, "of the floor, N/m; own engine only");
-  add("contact_damping", defaults.contact.damping, "of the floor, N s/m; own engine only");
-  add("contact_width", defaults.contact.width, "depth up to which the floor is soft, m; own engine only");
-  add("slip_speed", defaults.contact.slip_speed, "speed below which friction is viscous, m/s; own engine only");
-  options.push_back({.name = "slip_lift",
-                     .standard = defaults.contact.slip_lift,
-                     .help = "1: a slipping point is pushed up as in MuJoCo; 0: it is not; own engine only",
-                     .low = 0.0,
-                     .high = 1.0});
+  add_physics("", "own engine only", defaults.limit, collides ? &defaults.contact : nullptr, options);
+  options.push_back({.name = "gradient.twin",
+                     .standard = true,
+                     .help = "whether our engine, taken at MuJoCo's states, lends its derivative to task.engine = "
+                             "\"mujoco\""});
+  options.push_back(
+      {.name = "twin.substeps",
+       .standard = 0.0,
+       .help = fmt::format("our engine's physics steps of an environment step; 0: {}", defaults.own_substeps),
+       .low = 0.0,
+       .high = 1000.0});
+  const ContactParameters contact = defaults.twin_contact.value_or(defaults.contact);
+  add_physics("twin.", "for its derivative alone", defaults.twin_limit.value_or(defaults.limit),
+              collides ? &contact : nullptr, options);
   return options;
 }
 
@@ -108,25 +156,25 @@ Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options) {
         "kind = \"motor\", joint = \"*\", gear and range (docs/guide/task-files.md)",
         robot.model->name);
   }
+  const auto actuators = static_cast<std::size_t>(robot.model->nu);
   robot.engine = options.text("engine") == "own" ? Engine::kOwn : Engine::kMujoco;
-  const double substeps = options.number("substeps");
-  if (substeps != std::floor(substeps)) throw UserError("task.substeps must be a whole number, not {}", substeps);
-  robot.substeps = static_cast<int>(substeps);
-  if (robot.substeps == 0) {
-    robot.substeps = robot.engine == Engine::kOwn ? defaults.own_substeps : defaults.mujoco_substeps;
+  robot.substeps = read_substeps(options, "substeps",
+                                 robot.engine == Engine::kOwn ? defaults.own_substeps : defaults.mujoco_substeps);
+  const double dt = options.number("dt") > 0.0 ? options.number("dt") : defaults.period / robot.substeps;
+  robot.physics = read_physics(options, "", dt, defaults.contact);
+  const auto own_steps = [&](const char* section, int own_substeps) {
+    return OwnSteps{read_physics(options, section, robot.period() / own_substeps, defaults.contact), own_substeps};
+  };
+  if (robot.engine == Engine::kMujoco) robot.prelude = own_steps("", defaults.own_substeps);
+  if (robot.engine == Engine::kMujoco && options.flag("gradient.twin")) {
+    robot.twin = own_steps("twin.", read_substeps(options, "twin.substeps", defaults.own_substeps));
   }
-  robot.physics.timestep = options.number("dt") > 0.0 ? options.number("dt") : defaults.period / robot.substeps;
   robot.action_scale = options.number("action_scale");
-  robot.physics.limit = {.stiffness = options.number("limit_stiffness"),
-                         .damping = options.number("limit_damping"),
-                         .width = options.number("limit_width")};
-  robot.physics.contact = defaults.contact;
-  if (options.values().contains("contact_stiffness")) {
-    robot.physics.contact = {.stiffness = options.number("contact_stiffness"),
-                             .damping = options.number("contact_damping"),
-                             .width = options.number("contact_width"),
-                             .slip_speed = options.number("slip_speed"),
-                             .slip_lift = options.number("slip_lift")};
+  robot.action_offset = defaults.action_offset;
+  if (robot.action_offset.size() == 1) robot.action_offset.resize(actuators, defaults.action_offset.front());
+  if (!robot.action_offset.empty() && robot.action_offset.size() != actuators) {
+    throw UserError("{}: action_offset has {} numbers, but the robot has {} actuators", robot.model->name,
+                    robot.action_offset.size(), actuators);
   }
   return robot;
 }
@@ -134,7 +182,7 @@ Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options) {
 TaskSpec robot_spec(const Robot& robot, int observations, int extra) {
   TaskSpec spec;
   spec.name = robot.name;
-  spec.states = robot.model->nq + robot.model->nv + extra;
+  spec.states = robot.model->nq + robot.model->nv + robot.model->na + extra;
   spec.observations = observations;
   spec.actions = robot.model->nu;
   spec.substeps = robot.substeps;
@@ -143,8 +191,28 @@ TaskSpec robot_spec(const Robot& robot, int observations, int extra) {
   if (robot.engine == Engine::kOwn) {  // MuJoCo's own step leaves nothing out
     spec.unsupported = robot.model->unsupported;
     spec.warnings = robot.model->warnings;
+  } else if (robot.twin.substeps > 0 && !robot.model->unsupported.empty()) {
+    spec.warnings = {fmt::format("derivatives of the twin, and a stage on our engine, are without: {}",
+                                 fmt::join(robot.model->unsupported, "; "))};
   }
   return spec;
+}
+
+void rest_activations(const Model& model, TaskParts& parts) {
+  if (model.na == 0) return;
+  const auto rest = [first = static_cast<std::size_t>(model.nq) + static_cast<std::size_t>(model.nv),
+                     count = static_cast<std::size_t>(model.na)](std::span<double> state) {
+    std::fill_n(state.subspan(first, count).begin(), count, 0.0);
+  };
+  parts.reset = [rest, reset = parts.reset](RandomStream& random, std::span<double> state) {
+    reset(random, state);
+    rest(state);
+  };
+  parts.reset_in_batch = [rest, reset = parts.reset_in_batch](RandomStream& random, const BatchPlace& place,
+                                                              std::span<double> state) {
+    reset(random, place, state);
+    rest(state);
+  };
 }
 
 MujocoEngine make_mujoco_engine(const Robot& robot) {
@@ -154,13 +222,30 @@ MujocoEngine make_mujoco_engine(const Robot& robot) {
   return engine;
 }
 
-TaskDynamics robot_dynamics(const std::shared_ptr<const Robot>& robot, TracedOutcome outcome) {
-  if (robot->engine == Engine::kMujoco) {
-    return OutsideStep{[robot]() -> std::unique_ptr<OutsideEngine> { return std::make_unique<MujocoSteps>(*robot); },
-                       std::move(outcome)};
+namespace {
+
+Substeps robot_substeps(const std::shared_ptr<const Robot>& robot, const PhysicsParameters& physics,
+                        TracedOutcome outcome) {
+  return {[robot, physics](TracedSpan state, TracedSpan action) { return own_substep(*robot, physics, state, action); },
+          std::move(outcome)};
+}
+
+}  // namespace
+
+void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedOutcome& outcome, TaskParts& parts) {
+  parts.robot = robot;
+  if (robot->engine == Engine::kOwn) {
+    parts.dynamics = robot_substeps(robot, robot->physics, outcome);
+    return;
   }
-  return Substeps{[robot](TracedSpan state, TracedSpan action) { return own_substep(*robot, state, action); },
-                  std::move(outcome)};
+  parts.dynamics = OutsideStep{
+      [robot]() -> std::unique_ptr<OutsideEngine> { return std::make_unique<MujocoSteps>(*robot); }, outcome};
+  const auto stand_in = [&](const OwnSteps& own) -> std::shared_ptr<const Task> {
+    if (own.substeps == 0) return nullptr;
+    return moved_by(robot_substeps(robot, own.physics, outcome), own.substeps, parts);
+  };
+  parts.twin = stand_in(robot->twin);
+  parts.prelude = stand_in(robot->prelude);
 }
 
 }  // namespace cgpo

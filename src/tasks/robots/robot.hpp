@@ -5,24 +5,27 @@
 //
 //   const Robot& robot() const;
 //   TaskSpec spec() const;                                            // begin with robot_spec(robot(), …)
-//   void reset(RandomStream& random, std::span<double> state) const;  // [q, v, extra constants]
+//   void reset(RandomStream& random, std::span<double> state) const;  // [q, v, activations, extra constants]
 //   template <class S> void observe(const RobotState<S>& state, std::span<S> observation) const;
 //   template <class S> StepResult<S> outcome(const RobotState<S>& before, std::span<const S> action,
 //                                            const RobotState<S>& after) const;   // its `state` stays empty
 //
-// An environment's state is [q, v, extra]: what a reset draws and nothing changes, as a target, is extra. One
-// environment step holds the action for `substeps` physics steps of length dt.
+// An environment's state is [q, v, activations of actuators, extra]: what a reset draws and nothing changes, as a
+// target, is extra. A reset leaves activations 0. One environment step holds the action for `substeps` physics steps of
+// length dt.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/physics/dynamics/contact_queries.hpp"
 #include "cgpo/physics/dynamics/step.hpp"
 #include "cgpo/physics/mujoco/engine.hpp"
 #include "cgpo/tasks/options.hpp"
@@ -32,7 +35,7 @@ namespace cgpo {
 
 enum class Engine : std::uint8_t {
   kOwn,     // our dynamics: smooth contact, derivatives
-  kMujoco,  // mj_step with the contact of the MJCF file: outside, no derivatives
+  kMujoco,  // mj_step with the contact of the MJCF file: outside, with none of its own derivatives
 };
 
 // What is drawn beside a robot: a ball whose place in the world stands in the extra part of the state.
@@ -43,6 +46,12 @@ struct Marker {
   double radius = 0.0;
 };
 
+// How our engine stands in for MuJoCo's.
+struct OwnSteps {
+  PhysicsParameters physics;
+  int substeps = 0;  // of an environment step; 0: it does not
+};
+
 struct Robot {
   std::string name;
   std::string xml;   // the MJCF text,
@@ -51,9 +60,19 @@ struct Robot {
   Engine engine = Engine::kOwn;
   PhysicsParameters physics;  // of our own engine; its time step is that of both
   int substeps = 1;
-  double action_scale = 1.0;  // control = scale · action, clipped to the control range
+  OwnSteps twin;     // where our engine only lends its derivative,
+  OwnSteps prelude;  // and where it is what is learned on first
+  double action_scale = 1.0;
+  std::vector<double> action_offset = {};  // one an actuator, or none
   std::vector<Marker> markers = {};
 
+  // offset + scale · action, which the actuator clips to its range.
+  template <class S>
+  S control(std::size_t actuator, const S& action) const {
+    const S scaled = action_scale == 1.0 ? action : action_scale * action;
+    const bool shifted = !action_offset.empty() && action_offset[actuator] != 0.0;
+    return shifted ? S(action_offset[actuator] + scaled) : scaled;
+  }
   double dt() const { return physics.timestep; }
   double period() const { return dt() * substeps; }  // seconds of an environment step
 };
@@ -68,31 +87,37 @@ struct RobotDefaults {
   int mujoco_substeps = 1;
   Engine engine = Engine::kOwn;
   double action_scale = 1.0;
+  std::vector<double> action_offset = {};  // one for all, one an actuator, or none
   LimitParameters limit = {};
-  ContactParameters contact = {};  // not used if nothing collides
+  ContactParameters contact = {};                      // not used if nothing collides
+  std::optional<LimitParameters> twin_limit = {};      // where they should be others than
+  std::optional<ContactParameters> twin_contact = {};  // those that our engine is trained on
 };
 
-// engine, substeps, dt, action_scale, the parameters of joint limits, and those of contact if `collides`.
+// engine, substeps, dt, action_scale, the parameters of joint limits, and those of contact if `collides`; the same for
+// the twin, twin.*, and whether there is one, gradient.twin.
 std::vector<TaskOption> robot_options(const RobotDefaults& defaults, bool collides);
 // Throws UserError if the MJCF cannot be read.
 Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options);
 // Name, sizes and clock.
 TaskSpec robot_spec(const Robot& robot, int observations, int extra = 0);
 MujocoEngine make_mujoco_engine(const Robot& robot);
-// How its engine moves it: ours by physics_step, substep by substep, MuJoCo's by mj_step, outside.
-TaskDynamics robot_dynamics(const std::shared_ptr<const Robot>& robot, TracedOutcome outcome);
+// How its engine moves it: ours by physics_step, substep by substep, MuJoCo's by mj_step, outside, with ours as its
+// twin.
+void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedOutcome& outcome, TaskParts& parts);
 
 // An environment's state with names, and where its bodies are.
 template <class S>
 struct RobotState {
   const Model* model;
-  std::span<const S> q, v, extra;
+  std::span<const S> q, v, activation, extra;
 
   RobotState(const Model& model_in, std::span<const S> state)
       : model(&model_in),
         q(state.first(static_cast<std::size_t>(model_in.nq))),
-        v(state.subspan(static_cast<std::size_t>(model_in.nq), static_cast<std::size_t>(model_in.nv))),
-        extra(state.subspan(q.size() + v.size())) {}
+        v(state.subspan(q.size(), static_cast<std::size_t>(model_in.nv))),
+        activation(state.subspan(q.size() + v.size(), static_cast<std::size_t>(model_in.na))),
+        extra(state.subspan(q.size() + v.size() + activation.size())) {}
 
   // Of a point given in a body's frame, in the world's axes.
   Vec3<S> position(int body, const Vec3<double>& local = {}) const {
@@ -118,19 +143,23 @@ S sum_of_squares(std::span<const S> values) {
   return sum;
 }
 
+// After a reset they are 0.
+void rest_activations(const Model& model, TaskParts& parts);
+
 template <class Definition>
 std::shared_ptr<const Task> make_robot_task(Definition definition) {
   const auto kept = std::make_shared<const Definition>(std::move(definition));
   const Model* const model = kept->robot().model.get();
   TaskParts parts = begin_task(kept);
+  rest_activations(*model, parts);
   parts.observe = [kept, model](TracedSpan state, std::span<Traced> observation) {
     kept->template observe<Traced>(RobotState<Traced>(*model, state), observation);
   };
-  parts.robot = std::shared_ptr<const Robot>(kept, &kept->robot());
-  parts.dynamics = robot_dynamics(parts.robot, [kept, model](TracedSpan before, TracedSpan action, TracedSpan after) {
+  const auto outcome = [kept, model](TracedSpan before, TracedSpan action, TracedSpan after) {
     return kept->template outcome<Traced>(RobotState<Traced>(*model, before), action,
                                           RobotState<Traced>(*model, after));
-  });
+  };
+  add_robot_dynamics(std::shared_ptr<const Robot>(kept, &kept->robot()), outcome, parts);
   return std::make_shared<const Task>(std::move(parts));
 }
 

@@ -19,7 +19,7 @@ struct Swimmer {
 
   TaskSpec spec() const {
     TaskSpec spec = robot_spec(body, 8);
-    spec.summary = "three links in a fluid with a speed limit; MuJoCo, without derivatives";
+    spec.summary = "three links in a fluid with a speed limit; on MuJoCo";
     spec.horizon = 300;
     spec.costs = {{.name = "speed", .limit = 150.0, .meaning = "√(v_x² + v_y²) of the root frame, m/s"},
                   {.name = "energy", .limit = 150.0, .standard = false, .meaning = "Σ a²"},
@@ -58,7 +58,8 @@ RobotDefaults swimmer_defaults() {
           .period = 0.04,
           .own_substeps = 4,
           .mujoco_substeps = 4,
-          .engine = Engine::kMujoco};
+          .engine = Engine::kMujoco,
+          .twin_limit = LimitParameters{.stiffness = 10000.0, .damping = 200.0, .width = 0.001}};
 }
 
 }  // namespace
