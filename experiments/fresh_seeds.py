@@ -4,7 +4,8 @@
 run:     trains, judges the last policy with noise and deployed, and appends a line a run to FOLDER/results.jsonl. What
          has a line is not run again. Needs the program and python3, nothing else.
 publish: writes docs/results/generated/fresh.md, the rows of docs/results/robots.md and of the README, and the Pareto
-         picture's data from one or more such files.
+         picture's data from one or more such files; with --legged the rows of docs/tasks/legged.md, and from the runs
+         beside those files the picture of how they learned.
 """
 import argparse
 import json
@@ -15,7 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 TASKS = ["cartpole", "reacher", "halfcheetah", "ant"]
-LIMITS = {"cartpole": -50, "reacher": 400, "halfcheetah": 400, "ant": 1000}
+LEGGED = ["hopper", "walker2d", "quadruped", "humanoid"]
+LIMITS = {"cartpole": -50, "reacher": 400, "halfcheetah": 400, "ant": 1000,
+          "hopper": 300, "walker2d": 250, "quadruped": 500, "humanoid": 200}
 PAPER = {"cartpole": ("3.96", "1.77e6"), "reacher": ("14.29", "1.15e6"), "halfcheetah": ("7.31", "2.02e6"),
          "ant": ("6.44", "8.52e6")}  # share of updates over the limit, steps until converged
 BASELINES = ["cpo", "pdo", "appo", "cup", "shac-lag", "bptt-lag"]
@@ -39,19 +42,36 @@ def metrics(log):
     return over, None
 
 
+def core_seconds_of(command):
+    """Runs it; what it took of a core, which says more than a clock does while others compute, too."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return usage.ru_utime + usage.ru_stime
+
+
 def one_run(program, folder, episodes, algorithm, task, seed):
     run = folder / f"{algorithm}-{task}-{seed}"
     train = [program, "train", task, "--algo", algorithm, "--seed", str(seed), "--threads", "1", "--force", "--out", str(run)]
-    subprocess.run(train, check=True, capture_output=True)
+    core_seconds = core_seconds_of(train)
     log = [json.loads(line) for line in open(run / "log.jsonl")]
     over, converged = metrics(log)
-    judged = subprocess.run([program, "eval", str(run), "--episodes", str(episodes), "--threads", "1", "--json"], check=True,
-                            capture_output=True, text=True)
-    report = json.loads(judged.stdout)
+
+    def judged(*more):
+        evaluation = subprocess.run([program, "eval", str(run), "--threads", "1", "--json", *more], check=True,
+                                    capture_output=True, text=True)
+        return json.loads(evaluation.stdout)
+
+    report = judged("--episodes", str(episodes))
     pair = lambda part: [part["return"]["mean"], [cost["mean"] for cost in part["costs"]]]
-    return {"name": algorithm, "task": task, "seed": seed, "over": over, "conv": converged, "steps": log[-1]["steps"],
-            "seconds": log[-1]["seconds"], "n_end": log[-1]["episodes"], "noise": log[-1]["noise"],
+    line = {"name": algorithm, "task": task, "seed": seed, "over": over, "conv": converged, "steps": log[-1]["steps"],
+            "seconds": log[-1]["seconds"], "core_seconds": core_seconds, "n_end": log[-1]["episodes"], "noise": log[-1]["noise"],
             "noisy": pair(report), "dep": pair(report["deployed"])}
+    if task in LEGGED:
+        line["mujoco"] = pair(judged("--engine", "mujoco", "--episodes", "64")["deployed"])
+    return line
 
 
 def run(options):
@@ -61,9 +81,10 @@ def run(options):
     done = set()
     if results.exists():
         done = {(d["name"], d["task"], d["seed"]) for d in map(json.loads, open(results))}
-    todo = [(a, t, s) for t in options.tasks for a in options.algos
-            for s in range(options.first_seed, options.first_seed + (options.seeds if a == "cgpo" else options.baseline_seeds))
-            if (a, t, s) not in done]
+    # Seed by seed, so that whenever it is stopped, all tasks have had the same ones.
+    todo = [(a, t, s) for s in range(options.first_seed, options.first_seed + max(options.seeds, options.baseline_seeds))
+            for t in options.tasks for a in options.algos
+            if s < options.first_seed + (options.seeds if a == "cgpo" else options.baseline_seeds) and (a, t, s) not in done]
 
     def work(job):
         line = one_run(options.program, folder, options.episodes, *job)
@@ -120,6 +141,18 @@ def short_rows(task, runs):
             f"{c['over']} [{over} %] | {c['after']} [{steps}] |")
 
 
+def legged_row(task, runs):
+    """Of CGPO: a row of docs/tasks/legged.md."""
+    c = columns(task, runs)
+    there = {k: statistics.mean(r["mujoco"][0] if k == "return" else r["mujoco"][1][0] for r in runs)
+             for k in ("return", "cost")}
+    seeds = [r["seed"] for r in runs]
+    return "| " + " | ".join([
+        task, f"{min(seeds)}–{max(seeds)}", *c["returns"], f"{', '.join(c['costs'])} ({c['largest']})", str(LIMITS[task]),
+        c["kept"], c["over"], f"{c['after']} ({c['converged']})" if c["after"] else c["converged"],
+        f"{there['return']:.0f} at {there['cost']:.0f}"]) + " |"
+
+
 def refresh(path, beginning, row):
     lines = Path(path).read_text().split("\n")
     number = next(i for i, line in enumerate(lines) if line.startswith(beginning))
@@ -129,6 +162,11 @@ def refresh(path, beginning, row):
 
 def publish(options):
     rows = rows_of(options.results)
+    if options.legged:
+        for task in LEGGED:
+            refresh("docs/tasks/legged.md", f"| {task} |", legged_row(task, rows[task, "cgpo"]))
+        draw_legged({path: Path(path).parent for path in options.results}, Path(options.pictures) / "legged.svg")
+        return
     for task in TASKS:
         of_results, of_readme = short_rows(task, rows[task, "cgpo"])
         refresh("docs/results/robots.md", f"| {task} |", of_results)
@@ -166,6 +204,28 @@ def draw(data):
     subprocess.run(["gnuplot", "fresh_pareto.gnuplot"], cwd=data, check=True)
 
 
+def draw_legged(folders, picture):
+    """Return and cost of every seed over steps, a column a robot."""
+    script = ["set terminal svg size 1100,560 background 'white' font 'sans,12'", f"set output '{picture}'",
+              "set multiplot layout 2,4", "unset key", "set format x '%.0f'"]
+    seeds = {task: [folder / f"cgpo-{task}-{line['seed']}" / "log.jsonl" for path, folder in folders.items()
+                    for line in map(json.loads, open(path)) if line["task"] == task] for task in LEGGED}
+    logs = {task: [[json.loads(line) for line in open(path)] for path in paths] for task, paths in seeds.items()}
+    for row in ("return", "cost"):
+        for task in LEGGED:
+            script += [f"set title '{task}'" if row == "return" else "unset title",
+                       f"set ylabel '{row}'" if task == LEGGED[0] else "unset ylabel",
+                       "unset xlabel" if row == "return" else "set xlabel 'steps (1e6)'"]
+            lines = ["'-' with lines lc rgb '#4477aa' lw 0.7"] * len(logs[task])
+            if row == "cost":
+                lines.append(f"{LIMITS[task]} with lines dt 2 lc rgb '#cc3311'")
+            script.append("plot " + ", ".join(lines))
+            for log in logs[task]:
+                values = [(line["steps"] / 1e6, line["return"] if row == "return" else line["costs"][0]) for line in log]
+                script += [f"{x:.2f} {y:.0f}" for x, y in values[::3] + values[-1:]] + ["e"]
+    subprocess.run(["gnuplot"], input="\n".join(script) + "\n", text=True, check=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
@@ -174,7 +234,7 @@ def main():
     runner.add_argument("--out", default="runs/fresh")
     runner.add_argument("--jobs", type=int, default=os.cpu_count())
     runner.add_argument("--first-seed", type=int, default=1000)
-    runner.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS)
+    runner.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS + LEGGED)
     runner.add_argument("--algos", nargs="+", default=["cgpo"] + BASELINES, choices=["cgpo"] + BASELINES)
     runner.add_argument("--seeds", type=int, default=20, help="of cgpo")
     runner.add_argument("--baseline-seeds", type=int, default=5)
@@ -183,6 +243,7 @@ def main():
     publisher = commands.add_parser("publish")
     publisher.add_argument("results", nargs="+")
     publisher.add_argument("--page", default="docs/results/generated/fresh.md")
+    publisher.add_argument("--legged", action="store_true")
     publisher.add_argument("--pictures", default="docs/pictures/results")
     publisher.set_defaults(do=publish)
     options = parser.parse_args()

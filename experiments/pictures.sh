@@ -22,6 +22,11 @@ done
 "$cgpo" replay "$runs/halfcheetah" --video "$pictures/run_halfcheetah.webp" --show end --from 2 --seconds 3 --size 720x300 --fps 16
 "$cgpo" replay "$runs/halfcheetah" --video "$pictures/replay_halfcheetah.webp" --from 2 --seconds 1.8 --size 640x240 --fps 12
 
+for task in hopper walker2d quadruped humanoid; do
+  [[ -f $runs/$task/config.toml ]] || "$cgpo" train "$task" --out "$runs/$task"
+  "$cgpo" replay "$runs/$task" --video "$pictures/$task.webp" --show end --from 2 --seconds 2.4 --size 320x280 --fps 12
+done
+
 # The part of a report that has the curves, as a picture.
 page=$(mktemp -d)
 trap 'rm -rf "$page"' EXIT
