@@ -205,12 +205,22 @@ std::int64_t MemoryEstimate::total() const {
   return sum;
 }
 
+namespace {
+
+// Of the stage that has more of them.
+int inner_rows_of(const Task& task, const Settings& settings) {
+  if (settings.twin.first > 0.0 && task.prelude() != nullptr) return inner_rows_of(*task.prelude(), {});
+  return std::holds_alternative<Substeps>(task.dynamics()) ? (task.spec().substeps - 1) * task.spec().states : 0;
+}
+
+}  // namespace
+
 MemorySizes::MemorySizes(const Task& task, const Settings& settings_in)
     : spec(task.spec()),
       settings(settings_in),
       horizon(resolve_horizon(task, settings_in)),
       signals(1 + static_cast<int>(resolve_constraints(task, settings_in).costs.size())),
-      inner_rows(std::holds_alternative<Substeps>(task.dynamics()) ? (spec.substeps - 1) * spec.states : 0),
+      inner_rows(inner_rows_of(task, settings_in)),
       policy(spec.observations, settings.policy.hidden, spec.actions, settings.policy.learn_std),
       critic({spec.observations + 1, settings.critic.hidden, 1}) {}
 

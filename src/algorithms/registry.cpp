@@ -16,7 +16,7 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
       {"cgpo", "constrained policy optimisation with gradients through the simulator, in a trust region", make_cgpo,
        add_cgpo_memory},
       {"mb-cgpo", "cgpo with gradients through a model that it learns of the task; needs no derivatives", make_mb_cgpo,
-       add_model_based_memory},
+       add_model_based_memory, /*keeps_data=*/true},
       {"bptt-lag", "Lagrangian and Adam, with gradients through whole episodes", make_bptt_lag, add_first_order_memory},
       {"shac-lag", "Lagrangian and Adam, with gradients through windows that critics close", make_shac_lag,
        add_first_order_memory},

@@ -23,6 +23,7 @@ struct AlgorithmEntry {
   std::function<std::unique_ptr<Algorithm>(const AlgorithmContext&)>
       make;                                     // throws UserError if it cannot do this task
   AddMemory add_memory = add_on_policy_memory;  // what all algorithms have that are rules of on_policy.hpp
+  bool keeps_data = false;                      // Algorithm::take_new_data gives some
 };
 
 const std::vector<AlgorithmEntry>& algorithm_registry();

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cgpo/algorithms/registry.hpp"
+#include "cgpo/algorithms/staged.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/thread_pool.hpp"
@@ -97,7 +97,7 @@ void check_that_they_can_begin(const std::vector<Variant>& variants, const Compa
     std::error_code ignored;
     if (fs::exists(RunPaths{paths.folder / run_name(variant.label, configuration.seed)}.config(), ignored)) continue;
     if (!entry_of(configuration).needs.empty()) continue;
-    find_algorithm(configuration.algorithm).make(context_of(configuration, pool));
+    make_algorithm(configuration.algorithm, context_of(configuration, pool));
   }
 }
 

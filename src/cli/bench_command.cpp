@@ -4,7 +4,7 @@
 #include <optional>
 #include <thread>
 
-#include "cgpo/algorithms/registry.hpp"
+#include "cgpo/algorithms/staged.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/json.hpp"
 #include "cgpo/base/table.hpp"
@@ -97,7 +97,7 @@ double training_steps_per_second(const std::string& task, const std::string& alg
   configuration.settings.kernel.backend = backend;
   configuration.settings.batch.adaptive = false;
   ThreadPool pool(threads);
-  const auto algorithm = find_algorithm(configuration.algorithm).make(context_of(configuration, pool));
+  const auto algorithm = make_algorithm(configuration.algorithm, context_of(configuration, pool));
   std::int64_t steps = algorithm->iterate().steps;
   const std::int64_t first = steps;
   const auto start = TimingClock::now();

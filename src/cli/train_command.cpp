@@ -32,6 +32,7 @@ struct TrainRequest {
   std::string config;  // a file
   std::vector<std::string> sets;
   std::optional<std::string> out;
+  std::optional<std::string> then;  // the engine of a second stage
   bool resume = false;
   bool force = false;
   bool allow_unsupported = false;
@@ -161,7 +162,7 @@ Json summary_json(const TrainingResult& result, const fs::path& folder, const st
   const std::size_t more = elements.size() - named;
   throw UserError(
       "task {}: the own engine does not support {}{}; --allow-unsupported trains without, --set "
-      "task.engine=mujoco on MuJoCo's step, with it but without derivatives",
+      "task.engine=mujoco on MuJoCo's step, with it but for the derivatives",
       error.task(), fmt::join(elements.begin(), elements.begin() + static_cast<std::ptrdiff_t>(named), "; "),
       more == 0 ? "" : fmt::format("; and {} more, which `{} model FILE` lists", more, program_name()));
 }
@@ -187,6 +188,18 @@ Run open(const TrainRequest& request) {
     return open_run(resolve_configuration(request.configuration), options);
   } catch (const UnsupportedElements& error) {
     refuse_unsupported(error);
+  }
+}
+
+constexpr double kHalf = 0.5;
+
+// --then ENGINE: our engine first, then that one, in shares of the iterations that the task or the user has chosen.
+void add_stages(const std::string& engine, ConfigurationRequest& request) {
+  if (engine != "mujoco") throw UserError("--then is mujoco, the engine that the run goes on with, not '{}'", engine);
+  request.sets.push_back(parse_assignment("task.engine=mujoco"));
+  const Configuration configuration = resolve_configuration(request);
+  if (configuration.settings.twin.first == 0.0) {
+    request.sets.push_back(parse_assignment(fmt::format("twin.first={}", kHalf)));
   }
 }
 
@@ -242,6 +255,8 @@ int train(TrainRequest& request) {
     request.configuration.folder = fs::path(request.config).parent_path();
   }
   for (const std::string& text : request.sets) request.configuration.sets.push_back(parse_assignment(text));
+  if (request.then && request.resume) throw UserError("--then is for a run that begins; --resume goes on as it was");
+  if (request.then) add_stages(*request.then, request.configuration);
   if (request.port && !request.live) throw UserError("--port is that of the live view; it needs --live");
   if (request.dry) return show_rehearsal(request);
   std::optional<LiveView> live;  // first of all, so that a port in use stops a run before anything is written
@@ -288,6 +303,7 @@ Command make_train_command() {
             "start from the best policy of another run of this task (a folder), with its noise if policy.initial_std "
             "is not given",
             "RUN"},
+           {"--then", FilledText{&request.then}, "train on our engine first and go on with this one: mujoco", "ENGINE"},
            {"--out", FilledText{&request.out}, "the run's folder (runs/TASK-ALGO-sSEED)", "FOLDER"},
            threads_flag(request.threads),
            {"--resume", Switch{&request.resume},

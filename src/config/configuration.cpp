@@ -14,6 +14,24 @@ Value value_of(const OptionValue& option) {
   return std::visit([](const auto& held) { return Value{held}; }, option);
 }
 
+namespace {
+
+// Options of a task may be of a section that settings have keys in, too. In a file a section stands in one place.
+std::vector<ConfigurationLine> by_section(std::vector<ConfigurationLine> lines) {
+  std::vector<std::string> sections;
+  const auto place = [&sections](const ConfigurationLine& line) {
+    return std::find(sections.begin(), sections.end(), section_of(line.key)) - sections.begin();
+  };
+  for (const ConfigurationLine& line : lines) {
+    if (place(line) == std::ssize(sections)) sections.push_back(section_of(line.key));
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [&](const ConfigurationLine& a, const ConfigurationLine& b) { return place(a) < place(b); });
+  return lines;
+}
+
+}  // namespace
+
 std::vector<ConfigurationLine> configuration_lines(const Configuration& configuration) {
   std::vector<ConfigurationLine> lines = {
       {"algorithm", format_value({configuration.algorithm}),
@@ -36,10 +54,10 @@ std::vector<ConfigurationLine> configuration_lines(const Configuration& configur
     lines.push_back({"task.checksum", format_value({configuration.definition->checksum()}), "of that file"});
   }
   for (const TaskOption& option : configuration.task_options.known()) {
-    lines.push_back({"task." + option.name, format_value(value_of(configuration.task_options.values().at(option.name))),
-                     option.help});
+    lines.push_back(
+        {option.key(), format_value(value_of(configuration.task_options.values().at(option.name))), option.help});
   }
-  return lines;
+  return by_section(std::move(lines));
 }
 
 std::shared_ptr<const Task> task_of(const Configuration& configuration) {
@@ -83,7 +101,7 @@ bool starts_program(const std::string& key) {
   const std::vector<TaskEntry>& tasks = task_registry();
   return std::any_of(tasks.begin(), tasks.end(), [&](const TaskEntry& entry) {
     return std::any_of(entry.options.begin(), entry.options.end(),
-                       [&](const TaskOption& option) { return option.executes && "task." + option.name == key; });
+                       [&](const TaskOption& option) { return option.executes && option.key() == key; });
   });
 }
 
@@ -92,7 +110,7 @@ Consent consent_to_same(const Configuration& configuration) {
   for (const TaskOption& option : configuration.task_options.known()) {
     const OptionValue& value = configuration.task_options.values().at(option.name);
     if (option.executes && value != option.standard) {
-      consent.given.push_back({"task." + option.name, value_of(value), "--set"});
+      consent.given.push_back({option.key(), value_of(value), "--set"});
     }
   }
   return consent;

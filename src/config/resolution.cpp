@@ -158,7 +158,7 @@ RequestedSettings resolve_identity(const ConfigurationRequest& request, Configur
   if (const RetiredKey* retired = find_retired_key(name)) throw UserError("{} {}", name, retired->successor);
   std::vector<std::string> all;
   for (const Key& key : settings_keys()) all.emplace_back(key.name);
-  for (const TaskOption& option : options.known()) all.push_back(kTaskPrefix + option.name);
+  for (const TaskOption& option : options.known()) all.push_back(option.key());
   const std::string section = section_of(name);
   const bool known_section =
       std::any_of(all.begin(), all.end(), [&](const std::string& key) { return section_of(key) == section; });
@@ -193,7 +193,8 @@ OptionValue option_value(const Assignment& assignment) {
 void assign_task_option(const Assignment& assignment, bool confirmed, Configuration& configuration) {
   with_origin(assignment, [&] {
     TaskOptions& options = configuration.task_options;
-    const std::string name = assignment.key.substr(kTaskPrefix.size());
+    const bool in_section = assignment.key.starts_with(kTaskPrefix);
+    const std::string name = in_section ? assignment.key.substr(kTaskPrefix.size()) : assignment.key;
     if (confirmed) {
       options.set(name, option_value(assignment));
     } else {
@@ -203,7 +204,9 @@ void assign_task_option(const Assignment& assignment, bool confirmed, Configurat
   configuration.origins[assignment.key] = {assignment.origin, "", /*given=*/true};
 }
 
-bool is_task_option(const Assignment& assignment) { return assignment.key.starts_with(kTaskPrefix); }
+bool is_task_option(const Assignment& assignment, const TaskOptions& options) {
+  return assignment.key.starts_with(kTaskPrefix) || options.find(assignment.key) != nullptr;
+}
 
 // What no key can say about itself.
 void check_together(const Settings& settings) {
@@ -247,7 +250,8 @@ void apply_blocks(Configuration& configuration) {
 
 void apply_request(const std::vector<Assignment>& assignments, Configuration& configuration) {
   for (const Assignment& assignment : assignments) {
-    if (!is_task_option(assignment)) assign(assignment, {assignment.origin, "", /*given=*/true}, configuration);
+    if (!is_task_option(assignment, configuration.task_options))
+      assign(assignment, {assignment.origin, "", /*given=*/true}, configuration);
   }
 }
 
@@ -270,7 +274,7 @@ void fill_in(const Task& task, Configuration& configuration) {
 std::vector<std::string> changeable_keys(const TaskOptions& options) {
   std::vector<std::string> keys = {"iterations"};
   for (const TaskOption& option : options.known()) {
-    if (option.may_change) keys.push_back(kTaskPrefix + option.name);
+    if (option.may_change) keys.push_back(option.key());
   }
   return keys;
 }
@@ -308,7 +312,8 @@ Configuration resolve(const ConfigurationRequest& request, const Configuration* 
   configuration.task_options = TaskOptions(entry.options);
   for (std::size_t i = 0; i < assignments.size(); ++i) {
     const bool confirmed = i >= requested.of_file || request.allow_commands;
-    if (is_task_option(assignments[i])) assign_task_option(assignments[i], confirmed, configuration);
+    if (is_task_option(assignments[i], configuration.task_options))
+      assign_task_option(assignments[i], confirmed, configuration);
   }
   std::shared_ptr<const Task> task = other != nullptr ? task_of_other(*other, configuration) : nullptr;
   if (task == nullptr) task = entry.make(configuration.task_options);
@@ -348,7 +353,8 @@ Configuration resolve_without_task(const ConfigurationRequest& request) {
   find_algorithm(configuration.algorithm);
   check_preset(configuration.preset);
   for (const Assignment& assignment : assignments) {
-    if (is_task_option(assignment)) throw UserError("{}: {} is of a task", assignment.origin, assignment.key);
+    if (is_task_option(assignment, configuration.task_options))
+      throw UserError("{}: {} is of a task", assignment.origin, assignment.key);
   }
   apply_blocks(configuration);
   apply_request(assignments, configuration);
@@ -358,7 +364,7 @@ Configuration resolve_without_task(const ConfigurationRequest& request) {
 void change_task_options(const std::vector<Assignment>& sets, Configuration& configuration) {
   const std::map<std::string, OptionValue> before = configuration.task_options.values();
   for (const Assignment& assignment : sets) {
-    if (!is_task_option(assignment)) {
+    if (!is_task_option(assignment, configuration.task_options)) {
       throw UserError("{}: only options of the task, task.…, can change here", assignment.key);
     }
     assign_task_option(assignment, /*confirmed=*/true, configuration);
@@ -392,7 +398,7 @@ void check_continues(const Configuration& before, const Configuration& after, co
 std::string lasting_configuration(const Configuration& configuration) {
   std::vector<std::string> left_out = changeable_keys(configuration.task_options);
   for (const TaskOption& option : configuration.task_options.known()) {
-    if (option.executes) left_out.push_back("task." + option.name);
+    if (option.executes) left_out.push_back(option.key());
   }
   std::string text;
   for (const ConfigurationLine& line : configuration_lines(configuration)) {

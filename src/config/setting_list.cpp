@@ -57,7 +57,7 @@ std::vector<ListedSetting> list_settings(const ConfigurationRequest& request) {
                     std::move(origin)});
   }
   for (const TaskOption& option : configuration.task_options.known()) {
-    const std::string name = "task." + option.name;
+    const std::string name = option.key();
     list.push_back({name, type_of(option.standard), value_of(configuration.task_options.values().at(option.name)),
                     range_of(option), option.help, origin_of(name)});
   }

@@ -208,6 +208,12 @@ constexpr Key kTable[] = {
     CGPO_SETTING(dual.penalty_growth, at_least(0.0), "share by which appo's penalty grows while violations do not shrink"),
     CGPO_SETTING(dual.penalty_upper, above(0.0), "largest penalty of appo, in units of the multipliers' learning rate"),
 
+    CGPO_SETTING(twin.first, from_below(0.0, 1.0),
+                 "share of the iterations that are done first, on our own engine, where task.engine = \"mujoco\"; its verdicts do "
+                 "not count"),
+    CGPO_SETTING(twin.smallest, whole(1, 1 << 20),
+                 "least number of an iteration's episodes where gradients are those of a twin, as batch.smallest elsewhere"),
+
     CGPO_SETTING(bptt.window, whole(0, 1'000'000),
                  "steps through which bptt-lag's gradient runs before it is cut off; 0: the whole episode"),
     CGPO_CHOICE(pdo.step, kPdoSteps,

@@ -74,7 +74,7 @@ RunHistory summarise_log(const std::vector<LogEntry>& log, const RadiusSettings&
   double highest = -lowest;
   for (const LogEntry& entry : log) {
     const IterationReport& report = entry.report;
-    if (!std::isfinite(report.return_mean) || too_many_diverged(report)) continue;
+    if (!std::isfinite(report.return_mean) || too_many_diverged(report) || is_preparation(report)) continue;
     lowest = std::min(lowest, report.return_mean);
     highest = std::max(highest, report.return_mean);
     if (is_deployable(report) && !(history.best_return && report.return_mean <= *history.best_return)) {
@@ -85,8 +85,9 @@ RunHistory summarise_log(const std::vector<LogEntry>& log, const RadiusSettings&
   history.return_range = std::max(highest - lowest, 0.0);
   std::vector<double> recent;
   for (std::size_t i = log.size() - std::min(log.size(), kReturnsOfLast); i < log.size(); ++i) {
-    if (std::isfinite(log[i].report.return_mean) && !too_many_diverged(log[i].report))
-      recent.push_back(log[i].report.return_mean);
+    const IterationReport& report = log[i].report;
+    if (std::isfinite(report.return_mean) && !too_many_diverged(report) && !is_preparation(report))
+      recent.push_back(report.return_mean);
   }
   if (recent.empty()) history.recent_return = kNan;
   for (const double value : recent) history.recent_return += value / static_cast<double>(recent.size());

@@ -14,7 +14,10 @@ namespace cgpo {
 namespace {
 
 // NaN if too many episodes diverged: those that are left do not speak for the policy.
-double return_of(const LogEntry& entry) { return too_many_diverged(entry.report) ? kNan : entry.report.return_mean; }
+// Nor does another engine.
+double return_of(const LogEntry& entry) {
+  return too_many_diverged(entry.report) || is_preparation(entry.report) ? kNan : entry.report.return_mean;
+}
 
 double return_range(std::span<const LogEntry> log) {
   double low = std::numeric_limits<double>::infinity();
@@ -78,6 +81,7 @@ std::optional<std::int64_t> converged_strictly(std::span<const LogEntry> log, co
 
 // Whether any cost is above its limit by more than `share` of max(|b|, 1), or not known.
 bool any_above(const IterationReport& report, double share) {
+  if (is_preparation(report)) return false;
   for (std::size_t i = 0; i < report.costs.size() && i < report.limits.size(); ++i) {
     const double limit = report.limits[i];
     if (!std::isfinite(limit)) continue;  // no limit

@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "cgpo/algorithms/registry.hpp"
+#include "cgpo/algorithms/staged.hpp"
 #include "cgpo/base/numbers.hpp"
 #include "cgpo/campaign/comparison_tables.hpp"
 #include "cgpo/campaign/gnuplot.hpp"
@@ -48,8 +48,7 @@ double seconds_of(const std::function<void()>& work) {
 
 double seconds_of_iteration(const Configuration& configuration, int threads) {
   ThreadPool pool(threads);
-  const std::unique_ptr<Algorithm> algorithm =
-      find_algorithm(configuration.algorithm).make(context_of(configuration, pool));
+  const std::unique_ptr<Algorithm> algorithm = make_algorithm(configuration.algorithm, context_of(configuration, pool));
   algorithm->iterate();
   return seconds_of([&] { algorithm->iterate(); });
 }

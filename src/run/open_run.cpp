@@ -4,14 +4,14 @@
 #include <utility>
 
 #include "cgpo/algorithms/memory.hpp"
-#include "cgpo/algorithms/registry.hpp"
+#include "cgpo/algorithms/staged.hpp"
 #include "cgpo/base/file.hpp"
 
 namespace cgpo {
 namespace {
 
-std::unique_ptr<Algorithm> make_algorithm(const Configuration& configuration, ThreadPool& pool) {
-  return find_algorithm(configuration.algorithm).make(context_of(configuration, pool));
+std::unique_ptr<Algorithm> algorithm_of(const Configuration& configuration, ThreadPool& pool) {
+  return make_algorithm(configuration.algorithm, context_of(configuration, pool));
 }
 
 // Whether the folder's file must be written again. Reading it back makes its task, so that is left out if the words are
@@ -25,9 +25,9 @@ bool changes_configuration(const RunPaths& paths, const Configuration& configura
 
 // The algorithm of a run that begins, and what is to be known of how.
 PreparedRun begin(Configuration& configuration, ThreadPool& pool) {
-  if (configuration.init.empty()) return {make_algorithm(configuration, pool), {}};
+  if (configuration.init.empty()) return {algorithm_of(configuration, pool), {}};
   const FirstPolicy first = read_first_policy(configuration);
-  PreparedRun prepared{make_algorithm(configuration, pool), {}};
+  PreparedRun prepared{algorithm_of(configuration, pool), {}};
   start_from(*prepared.algorithm, first);
   if (!first.note.empty()) prepared.notes.push_back(first.note);
   return prepared;
@@ -55,7 +55,7 @@ Run resume(RunParts parts, const std::filesystem::path& path) {
   if (folder.has_only_begun()) {
     take(begin(parts.configuration, *parts.pool), parts);
   } else {
-    parts.algorithm = make_algorithm(parts.configuration, *parts.pool);
+    parts.algorithm = algorithm_of(parts.configuration, *parts.pool);
   }
   Run run = Run::resume(std::move(parts));
   const int iterations = run.configuration().settings.iterations;

@@ -107,6 +107,7 @@ std::vector<ReportField> make_fields() {
                   .lines = Lines::kEachSignal}},
       {"critic_cosines", &R::critic_cosines},
       {"world", &R::world},
+      {"stage", &R::stage},
       {"warning", &R::warning},
   };
 }

@@ -33,7 +33,7 @@ struct Memory {
 
   // The memory of `state`, after so many substeps with this action, at the end of `next`.
   template <class S>
-  void advance(std::span<const S> state, std::span<const S> chosen, int substeps, std::span<S> next) const {
+  void advance(std::span<const S> state, std::span<const S> chosen, double substeps, std::span<S> next) const {
     if (clock) next[states] = state[states] + substeps * kClockUnit;
     if (action) std::copy(chosen.begin(), chosen.end(), next.last(actions).begin());
   }
@@ -57,12 +57,13 @@ class RememberingEngine final : public OutsideEngine {
   int substeps_;
 };
 
-TaskDynamics remembering(TaskDynamics dynamics, const Memory& memory, int substeps) {
+// substep: what one of ours counts for.
+TaskDynamics remembering(TaskDynamics dynamics, const Memory& memory, int substeps, double substep) {
   if (memory.size() == 0) return dynamics;
   if (auto* const own = std::get_if<Substeps>(&dynamics)) {
-    own->substep = [inner = own->substep, memory](TracedSpan state, TracedSpan action) {
+    own->substep = [inner = own->substep, memory, substep](TracedSpan state, TracedSpan action) {
       std::vector<Traced> next = inner(state, action);
-      memory.advance(state, action, 1, std::span<Traced>(next));
+      memory.advance(state, action, substep, std::span<Traced>(next));
       return next;
     };
   } else if (auto* const outside = std::get_if<OutsideStep>(&dynamics)) {
@@ -73,17 +74,26 @@ TaskDynamics remembering(TaskDynamics dynamics, const Memory& memory, int subste
   return dynamics;
 }
 
-TaskDynamics dynamics_of(const std::shared_ptr<const BuiltTask>& built, const Memory& memory) {
+void add_dynamics(const std::shared_ptr<const BuiltTask>& built, const Memory& memory, TaskParts& parts) {
   const auto outcome = [built, memory](TracedSpan before, TracedSpan action, TracedSpan after) {
     return built->outcome(memory.read(before), action, memory.read(after));
   };
   if (built->robot != nullptr) {
-    return remembering(robot_dynamics(built->robot, outcome), memory, built->robot->substeps);
+    add_robot_dynamics(built->robot, outcome, parts);
+    const int substeps = built->robot->substeps;
+    parts.dynamics = remembering(parts.dynamics, memory, substeps, 1.0);
+    for (std::shared_ptr<const Task>* const other : {&parts.twin, &parts.prelude}) {
+      if (*other == nullptr) continue;
+      const int own = (*other)->spec().substeps;
+      const double share = static_cast<double>(substeps) / own;
+      *other = moved_by(std::get<Substeps>(remembering((*other)->dynamics(), memory, own, share)), own, parts);
+    }
+    return;
   }
-  return WholeStep{[built, memory, outcome](TracedSpan state, TracedSpan action) {
+  parts.dynamics = WholeStep{[built, memory, outcome](TracedSpan state, TracedSpan action) {
     std::vector<Traced> next = built->advance(memory.read(state), action);
     next.resize(memory.states + memory.size());
-    memory.advance(state, action, 1, std::span<Traced>(next));
+    memory.advance(state, action, 1.0, std::span<Traced>(next));
     StepResult<Traced> result = outcome(state, action, next);
     result.state = std::move(next);
     return result;
@@ -108,8 +118,7 @@ std::shared_ptr<const Task> make_built_task(BuiltTask built) {
   parts.observe = [kept, memory](TracedSpan state, std::span<Traced> observation) {
     kept->observe(memory.read(state), observation);
   };
-  parts.robot = kept->robot;
-  parts.dynamics = dynamics_of(kept, memory);
+  add_dynamics(kept, memory, parts);
   return std::make_shared<const Task>(std::move(parts));
 }
 

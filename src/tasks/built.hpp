@@ -16,7 +16,7 @@ namespace cgpo {
 
 // What the functions see of an environment at one moment.
 struct BuiltMoment {
-  TracedSpan state;        // of a robot [q, v, own], of a task without one its own states
+  TracedSpan state;        // of a robot [q, v, activations, own], of a task without one its own states
   Traced clock;            // substeps since the start; 0 if it is not remembered
   TracedSpan last_action;  // of the step that led here, 0 at the start; empty if it is not remembered
 };

@@ -17,24 +17,24 @@ void TaskOptions::set(const std::string& name, const OptionValue& value) {
   const TaskOption* const found = find(name);
   if (found == nullptr) {
     std::vector<std::string> names;
-    for (const TaskOption& option : known_) names.push_back("task." + option.name);
-    if (names.empty()) throw UserError("unknown key 'task.{}': this task has no options", name);
-    throw UserError("unknown key 'task.{}'{}; this task has: {}", name, did_you_mean("task." + name, names),
+    for (const TaskOption& option : known_) names.push_back(option.key());
+    if (names.empty()) throw UserError("unknown key '{}': this task has no options", option_key(name));
+    throw UserError("unknown key '{}'{}; this task has: {}", option_key(name), did_you_mean(option_key(name), names),
                     fmt::join(names, ", "));
   }
   if (value.index() != found->standard.index()) {
     static constexpr const char* kTypes[] = {"true or false", "a number", "a text"};
-    throw UserError("task.{} must be {}", name, kTypes[found->standard.index()]);
+    throw UserError("{} must be {}", found->key(), kTypes[found->standard.index()]);
   }
   if (const auto* text = std::get_if<std::string>(&value); text != nullptr && !found->choices.empty()) {
     if (std::find(found->choices.begin(), found->choices.end(), *text) == found->choices.end()) {
-      throw UserError("task.{} must be one of {}, not '{}'{}", name, fmt::join(found->choices, ", "), *text,
+      throw UserError("{} must be one of {}, not '{}'{}", found->key(), fmt::join(found->choices, ", "), *text,
                       did_you_mean(*text, found->choices));
     }
   }
   if (const auto* number = std::get_if<double>(&value)) {
     if (!(*number >= found->low && *number <= found->high)) {
-      throw UserError("task.{} must be between {} and {}, not {}", name, found->low, found->high, *number);
+      throw UserError("{} must be between {} and {}, not {}", found->key(), found->low, found->high, *number);
     }
   }
   values_[name] = value;

@@ -1,4 +1,5 @@
-// The switches of a task: the keys `task.*` of a configuration.
+// The switches of a task: the keys `task.*` of a configuration, and those of other sections that only tasks of its kind
+// have, as `twin.*`.
 #pragma once
 
 #include <limits>
@@ -12,8 +13,13 @@ namespace cgpo {
 
 using OptionValue = std::variant<bool, double, std::string>;
 
+// What an option is called in a configuration.
+inline std::string option_key(const std::string& name) {
+  return name.find('.') == std::string::npos ? "task." + name : name;
+}
+
 struct TaskOption {
-  std::string name;  // without "task."
+  std::string name;  // without "task."; with a dot in it, the whole key
   OptionValue standard;
   std::string help;
   std::vector<std::string> choices = {};  // of a text; empty: any
@@ -22,6 +28,8 @@ struct TaskOption {
   // A text that is run as a program: a file alone must not set it, and pages do not show it, for it may hold secrets.
   bool executes = false;
   bool may_change = false;  // for a run that is resumed
+
+  std::string key() const { return option_key(name); }
 };
 
 // Values for the options of one task, the standard ones where nothing was set.

@@ -8,8 +8,12 @@
 #include "cgpo/tasks/robots/ant.hpp"
 #include "cgpo/tasks/robots/cartpole.hpp"
 #include "cgpo/tasks/robots/halfcheetah.hpp"
+#include "cgpo/tasks/robots/hopper.hpp"
+#include "cgpo/tasks/robots/humanoid.hpp"
+#include "cgpo/tasks/robots/quadruped.hpp"
 #include "cgpo/tasks/robots/reacher.hpp"
 #include "cgpo/tasks/robots/swimmer.hpp"
+#include "cgpo/tasks/robots/walker2d.hpp"
 #include "cgpo/tasks/toys/function.hpp"
 
 namespace cgpo {
@@ -17,7 +21,8 @@ namespace cgpo {
 std::vector<TaskEntry>& task_registry() {
   static std::vector<TaskEntry> entries = {function_entry(), function_floor_entry(), cartpole_entry(),
                                            reacher_entry(),  halfcheetah_entry(),    ant_entry(),
-                                           swimmer_entry(),  external_entry()};
+                                           swimmer_entry(),  hopper_entry(),         walker2d_entry(),
+                                           humanoid_entry(), quadruped_entry(),      external_entry()};
   return entries;
 }
 

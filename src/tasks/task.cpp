@@ -18,6 +18,16 @@ void check_step_sizes(const TaskSpec& spec, const StepResult<Traced>& result) {
 
 }  // namespace
 
+std::shared_ptr<const Task> moved_by(Substeps dynamics, int substeps, const TaskParts& parts) {
+  TaskParts moved = parts;
+  moved.spec.dt *= static_cast<double>(parts.spec.substeps) / substeps;
+  moved.spec.substeps = substeps;
+  moved.spec.differentiable = true;
+  moved.dynamics = std::move(dynamics);
+  moved.twin = moved.prelude = nullptr;
+  return std::make_shared<const Task>(std::move(moved));
+}
+
 int Task::cost_index(const std::string& name) const {
   std::vector<std::string> names;
   for (const CostSpec& cost : spec().costs) {

@@ -83,6 +83,8 @@ struct StepLayout {
 
 struct Robot;
 
+class Task;
+
 // What a task is made of. make_task() and its like (robots/robot.hpp, outside/environment.hpp) fill it from a class.
 struct TaskParts {
   TaskSpec spec;
@@ -91,7 +93,14 @@ struct TaskParts {
   std::function<void(TracedSpan state, std::span<Traced> observation)> observe;
   TaskDynamics dynamics;
   std::shared_ptr<const Robot> robot = nullptr;  // that is simulated, if it is one
+  // Of OutsideStep, tasks in Substeps with the same states that do nearly the same: a twin, whose derivative, taken at
+  // the engine's states and actions, stands for the one that the engine has not; and one to learn on first.
+  std::shared_ptr<const Task> twin = nullptr;
+  std::shared_ptr<const Task> prelude = nullptr;
 };
+
+// The task of these parts, but for how it moves: by these substeps, so many of them.
+std::shared_ptr<const Task> moved_by(Substeps dynamics, int substeps, const TaskParts& parts);
 
 class Task final {
  public:
@@ -99,7 +108,9 @@ class Task final {
 
   const TaskSpec& spec() const { return parts_.spec; }
   const TaskDynamics& dynamics() const { return parts_.dynamics; }
-  const Robot* find_robot() const { return parts_.robot.get(); }  // null: there is none
+  const Robot* find_robot() const { return parts_.robot.get(); }                 // null: there is none
+  const std::shared_ptr<const Task>& twin() const { return parts_.twin; }        // same
+  const std::shared_ptr<const Task>& prelude() const { return parts_.prelude; }  // same
   StepLayout layout() const { return {spec().states, spec().observations, static_cast<int>(spec().costs.size())}; }
   int cost_index(const std::string& name) const;  // throws UserError, naming those there are
 

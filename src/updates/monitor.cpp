@@ -47,6 +47,13 @@ struct Products {
   double xx = 0.0, xy = 0.0, yy = 0.0;
 };
 
+int smallest_of(const ActorCritic<float>& parts) {
+  const Settings& settings = parts.context.settings;
+  const bool twin = parts.context.task->twin() != nullptr;
+  const int asked = twin ? std::max(settings.batch.smallest, settings.twin.smallest) : settings.batch.smallest;
+  return std::min(settings.environments, parts.batch.lattice_starts ? std::max(asked, kSmallestLattice) : asked);
+}
+
 }  // namespace
 
 void PolicyMonitor::average(double value, double memory, Average& mean) {
@@ -66,9 +73,7 @@ PolicyMonitor::PolicyMonitor(const ActorCritic<float>& parts)
       estimates_(at(parts.signals())),
       estimates_then_(estimates_),
       spreads_(at(parts.signals())),
-      smallest_(std::min(settings_.environments, parts.batch.lattice_starts
-                                                     ? std::max(settings_.batch.smallest, kSmallestLattice)
-                                                     : settings_.batch.smallest)),
+      smallest_(smallest_of(parts)),
       episodes_(settings_.batch.adaptive ? smallest_ : settings_.environments) {
   if (settings_.radius.confidence > 0.0) quantile_ = normal_quantile(settings_.radius.confidence);
   if (settings_.batch.deployed > 0.0) {

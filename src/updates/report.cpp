@@ -8,7 +8,10 @@ namespace cgpo {
 
 bool too_many_diverged(const IterationReport& report) { return too_many_diverged(report.diverged, report.episodes); }
 
+bool is_preparation(const IterationReport& report) { return report.stage == "own"; }
+
 bool is_feasible(const IterationReport& report) {
+  if (is_preparation(report)) return false;
   if (too_many_diverged(report)) return false;
   if (!std::isfinite(report.return_mean) || report.costs.size() != report.limits.size()) return false;
   for (std::size_t i = 0; i < report.costs.size(); ++i) {

@@ -74,8 +74,12 @@ struct IterationReport {
   std::vector<double> critic_explained;  // share of the targets' variance
   std::vector<double> critic_cosines;    // of V's slope with the adjoint of the next window, mean over window ends
   std::optional<WorldReport> world;      // of the learned model, if there is one
-  std::string warning;                   // one sentence, empty if all is well
+  std::string stage;    // of a run in stages: own, where it prepares on our engine, then task; else empty
+  std::string warning;  // one sentence, empty if all is well
 };
+
+// Whether the iteration was one of preparation, on another engine than the task's: it says nothing of the task.
+bool is_preparation(const IterationReport& report);
 
 // rollout/divergence.hpp, of an iteration: nothing that it measured can be judged.
 bool too_many_diverged(const IterationReport& report);

@@ -104,6 +104,12 @@ struct DualSettings {
   double penalty_upper = 500.0;
 };
 
+// Where a task is MuJoCo's and our engine is beside it; the task's own options twin.* say what that one is like.
+struct TwinSettings {
+  double first = 0.0;
+  int smallest = 16;
+};
+
 struct BpttSettings {
   int window = 0;
 };
@@ -151,6 +157,7 @@ struct Settings {
   GradientSettings gradient;
   UpdateSettings update;
   DualSettings dual;
+  TwinSettings twin;
   BpttSettings bptt;
   PdoSettings pdo;
   CpoSettings cpo;

@@ -91,7 +91,7 @@ void add_notes(ReportedRun& run) {
 std::vector<std::string> secret_keys(const Configuration& configuration) {
   std::vector<std::string> keys;
   for (const TaskOption& option : configuration.task_options.known()) {
-    if (option.executes) keys.push_back("task." + option.name);
+    if (option.executes) keys.push_back(option.key());
   }
   return keys;
 }
@@ -103,7 +103,7 @@ std::vector<std::string> keys_left_out(const Configuration& configuration, bool 
   keys.emplace_back("init");
   for (const TaskOption& option : configuration.task_options.known()) {
     if (std::holds_alternative<std::string>(option.standard) && option.choices.empty()) {
-      keys.push_back("task." + option.name);
+      keys.push_back(option.key());
     }
   }
   return keys;

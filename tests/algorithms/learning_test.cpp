@@ -143,12 +143,15 @@ TEST_P(Shipped, LearnsAndKeepsItsLimit) {
 }
 
 // Thresholds are from one run each, with a gap of some 5 to 20 %. Swimmer's first policy is over its limit by its noise
-// alone.
+// alone. Hopper falls in some episodes still; seeds 1 to 3 have 394 at 280, 538 at 291 and 387 at 238 there, and the
+// quadruped's 380 at 347, 430 at 392 and 348 at 322.
 INSTANTIATE_TEST_SUITE_P(Slow, Shipped,
                          ::testing::Values(ShippedRobot{"cartpole", "cgpo", 2, 60, 290.0, -300.0, 0.1},
                                            ShippedRobot{"reacher", "cgpo", 1, 45, -25.0, 340.0, 0.15},
                                            ShippedRobot{"halfcheetah", "cgpo", 1, 45, 365.0, 370.0, 0.05},
                                            ShippedRobot{"ant", "cgpo", 1, 30, 560.0, 340.0, 0.0},
+                                           ShippedRobot{"hopper", "cgpo", 1, 60, 340.0, 200.0, 0.05},
+                                           ShippedRobot{"quadruped", "cgpo", 1, 40, 310.0, 290.0, 0.0},
                                            ShippedRobot{"swimmer", "mb-cgpo", 1, 4, 12.0, 60.0, 0.5}),
                          [](const auto& test) { return test.param.task; });
 

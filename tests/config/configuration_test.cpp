@@ -147,6 +147,8 @@ TEST(Configuration, RoundTripsThroughItsFile) {
                                               "dual.penalty=6",
                                               "dual.penalty_growth=0.5",
                                               "dual.penalty_upper=7",
+                                              "twin.first=0.25",
+                                              "twin.smallest=3",
                                               "bptt.window=3",
                                               "pdo.step=natural",
                                               "cpo.kappa=one",

@@ -53,7 +53,8 @@ TEST(Defaults, AreThoseThatWerePublished) {
   EXPECT_EQ(iterations("cartpole", "paper"), 100);
   EXPECT_EQ(iterations("ant", "best"), 150);
   EXPECT_EQ(iterations("ant", "paper"), 300);
-  EXPECT_EQ(iterations("swimmer", "best"), 150);
+  EXPECT_EQ(iterations("swimmer", "best"), 200);
+  EXPECT_EQ(resolve("swimmer", "best", "mb-cgpo").settings.iterations, 150);
   EXPECT_EQ(resolve("ant", "paper", "cgpo").settings.environments, 256);
   EXPECT_EQ(resolve("reacher", "paper", "cgpo").settings.radius.initial, 1e-2);
   EXPECT_EQ(resolve("halfcheetah", "paper", "cgpo").settings.radius.initial, 1e-3);

@@ -65,6 +65,7 @@ const KeyValues kPaperSays = {{"window", "10"},
                               {"gradient.source", "shac"},
                               {"gradient.discount", "1.0"},
                               {"gradient.correction", "none"},
+                              {"twin.first", "0.0"},
                               {"bptt.window", "0"},
                               {"world.states", "model"},
                               {"world.correction", "false"},
@@ -86,8 +87,9 @@ const std::set<std::string> kOfTheTable = {"iterations",     "environments", "ho
 
 // Without effect on cgpo and mb-cgpo as the paper has them: of other algorithms, of other rules, of the machine.
 const std::set<std::string> kWithoutEffect = {
-    "snapshots",         "discount",          "radius.damping", "radius.rows",  "radius.certainty", "world.patience",
-    "world.check_every", "gradient.baseline", "batch.smallest", "batch.signal", "batch.precision",  "policy.least_std"};
+    "snapshots",       "discount",          "radius.damping",    "radius.rows",    "radius.certainty",
+    "world.patience",  "world.check_every", "gradient.baseline", "batch.smallest", "batch.signal",
+    "batch.precision", "policy.least_std",  "twin.smallest"};
 bool is_of_others(const std::string& key) {
   for (const char* section : {"update.", "dual.", "pdo.", "cpo.", "kernel."}) {
     if (key.starts_with(section)) return true;

@@ -88,8 +88,10 @@ for bad in missing.xml bad bad/noise.xml bad/broken.xml bad/nan.xml bad/massless
   refused "$bad" check crane --set task.file=$bad
   refused "$bad" train crane --set task.file=$bad --out runs/none
   refused "$bad" train crane --set task.file=$bad task.engine=mujoco gradient.source=zobg --out runs/none
-  refused "$bad" model $bad
+  [[ -d $bad ]] || refused "$bad" model $bad
 done
+build/my_tasks model bad > output.txt || fail "a folder was not looked at, of which one file can be read"
+has output.txt 'nan.xml'
 [[ ! -e runs/none ]] || fail "a refused training left a folder"
 [[ ! -e MUJOCO_LOG.TXT ]] || fail "MuJoCo wrote a log"
 

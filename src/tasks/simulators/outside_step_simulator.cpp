@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "cgpo/base/error.hpp"
 #include "cgpo/tasks/simulators/kernel_call.hpp"
 
 namespace cgpo {
@@ -7,9 +8,13 @@ namespace cgpo {
 template <class Real>
 OutsideStepSimulator<Real>::OutsideStepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs,
                                                  Backend backend)
-    : Simulator<Real>(task, std::move(costs), /*differentiable=*/false, backend),
+    : Simulator<Real>(task, std::move(costs), task->twin() != nullptr, backend),
       make_engine_(std::get<OutsideStep>(task->dynamics()).make),
-      outcome_(compile<Real>(outcome_graph(*task, this->costs()), backend)) {}
+      outcome_(compile<Real>(outcome_graph(*task, this->costs()), backend)) {
+  if (task->twin() != nullptr) {
+    twin_ = std::make_unique<SubstepSimulator<Real>>(task->twin(), this->costs(), backend);
+  }
+}
 
 template <class Real>
 auto OutsideStepSimulator<Real>::take() const -> std::unique_ptr<Worker> {
@@ -55,6 +60,28 @@ template <class Real>
 void OutsideStepSimulator<Real>::step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const {
   move(batch, lanes);
   run_outcome(*outcome_, this->spec(), this->signals(), batch, lanes, scratch);
+}
+
+template <class Real>
+void OutsideStepSimulator<Real>::pull_back(const AdjointBatch<Real>& batch, int lanes,
+                                           SimulatorScratch<Real>& scratch) const {
+  check(twin_ != nullptr && batch.next_state.data != nullptr, "a twin is pulled back from the engine's own next state");
+  AdjointBatch<Real> of_twin = batch;
+  of_twin.inner = {};  // the engine has shown none
+  twin_->pull_back(of_twin, lanes, scratch);
+  const TaskSpec& spec = this->spec();
+  for (int k = 0; k < this->signals(); ++k) {
+    const Rows<Real> state = batch.state_adjoint.from_row(k * spec.states);
+    const Rows<Real> action = batch.action_adjoint.from_row(k * spec.actions);
+    for (int lane = 0; lane < lanes; ++lane) {
+      Real zero(0);  // stays so if all of them are finite
+      for (int i = 0; i < spec.states; ++i) zero += state.row(i)[lane] * Real(0);
+      for (int i = 0; i < spec.actions; ++i) zero += action.row(i)[lane] * Real(0);
+      if (zero == Real(0)) continue;
+      for (int i = 0; i < spec.states; ++i) state.row(i)[lane] = Real(0);
+      for (int i = 0; i < spec.actions; ++i) action.row(i)[lane] = Real(0);
+    }
+  }
 }
 
 template class OutsideStepSimulator<float>;

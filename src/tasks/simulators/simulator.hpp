@@ -80,7 +80,8 @@ struct AdjointBatch {
   Rows<const Real> weight;               // [signals], ∂L_k / ∂signal_k of this step
   Rows<Real> state_adjoint;              // [signals · states]
   Rows<Real> action_adjoint;             // [signals · actions]
-  // As the step left them. Without a next state both are computed again, if they are needed.
+  // As the step left them. What is not there is computed again, if it is needed; a next state that is there may be
+  // another engine's, and what follows from the step is then taken at that one.
   Rows<const Real> next_state = {};  // [states]
   Rows<const Real> inner = {};       // [inner_rows()]
 };
@@ -198,14 +199,18 @@ class SubstepSimulator final : public Simulator<Real> {
 };
 
 // OutsideStep: the engine steps lane after lane, a compiled graph does the rest. A lane whose engine found a bad state
-// gets NaN there.
+// gets NaN there. Backwards goes the task's twin, from each of the engine's states; where its derivative is not finite
+// the step tells nothing, and has no adjoint.
 template <class Real>
 class OutsideStepSimulator final : public Simulator<Real> {
  public:
   OutsideStepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
 
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
+  bool differentiable() const override { return twin_ != nullptr; }
   std::int64_t step_operations() const override { return outcome_->operations(); }
+  std::int64_t pull_back_operations() const override { return twin_ ? twin_->pull_back_operations() : 0; }
+  void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
 
  private:
   struct Worker {
@@ -218,6 +223,7 @@ class OutsideStepSimulator final : public Simulator<Real> {
 
   std::function<std::unique_ptr<OutsideEngine>()> make_engine_;
   std::unique_ptr<Kernel<Real>> outcome_;
+  std::unique_ptr<SubstepSimulator<Real>> twin_;  // null: there is none
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Worker>> idle_;  // as many as threads have stepped at once
 };

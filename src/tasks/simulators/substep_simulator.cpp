@@ -61,7 +61,7 @@ void SubstepSimulator<Real>::pull_back(const AdjointBatch<Real>& batch, int lane
   const TaskSpec& spec = this->spec();
   const int signals = this->signals();
   const int pair = spec.states + spec.actions;
-  const bool known = batch.next_state.data != nullptr;
+  const bool known = batch.inner.data != nullptr || (inner_rows() == 0 && batch.next_state.data != nullptr);
   ScratchRows<Real> memory(scratch, (known ? 0 : inner_rows() + spec.states) + signals * (2 * pair + spec.states),
                            lanes);
   Rows<const Real> inner = batch.inner;
@@ -71,7 +71,7 @@ void SubstepSimulator<Real>::pull_back(const AdjointBatch<Real>& batch, int lane
     const Rows<Real> last = memory.take(spec.states);
     move(batch.state, batch.action, between, last, lanes, scratch);
     inner = between;
-    next_state = last;
+    if (next_state.data == nullptr) next_state = last;
   }
   Rows<Real> adjoint = memory.take(signals * pair);  // (λ, α) of signal 0, of signal 1, …
   Rows<Real> other = memory.take(signals * pair);
