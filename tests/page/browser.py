@@ -10,7 +10,8 @@ import time
 
 FLAGS = ['--headless', '--remote-debugging-pipe', '--use-angle=swiftshader', '--enable-unsafe-swiftshader',
          '--no-first-run', '--disable-extensions', '--disable-background-networking', '--disable-dev-shm-usage',
-         '--hide-scrollbars', '--mute-audio', '--force-device-scale-factor=1']
+         '--hide-scrollbars', '--mute-audio', '--force-device-scale-factor=1',
+         '--allow-pre-commit-input']  # else a click that comes before a busy machine has drawn the page is lost
 
 
 class Browser:
