@@ -99,6 +99,21 @@ TEST(ModelElements, EveryIntegratorIsAccepted) {
   }
 }
 
+// MuJoCo's impedance has no counterpart in our laws: where it would matter, it is said.
+TEST(ModelElements, ImpedancesThatAreNotUsedAreNoted) {
+  const auto notes = [](const std::string& geom, const std::string& joint) {
+    const std::string world = fmt::format("<geom name='block' pos='5 0 0' size='.1' {}/>", geom);
+    return load_model_from_text(two_links({.world = world, .joint = joint})).notes;
+  };
+  EXPECT_THAT(notes("solimp='.8 .9 .01'", ""), ElementsAre(HasSubstr("solimp of geom 'block'")));
+  EXPECT_THAT(notes("solimp='.9 .95 .001'", ""), IsEmpty());  // as by default
+  EXPECT_THAT(notes("solimp='.8 .9 .01' contype='0' conaffinity='0'", ""), IsEmpty());
+  EXPECT_THAT(notes("", "range='-1 1' solimplimit='.8 .9 .01'"), ElementsAre(HasSubstr("solimplimit of joint")));
+  EXPECT_THAT(notes("", "solimplimit='.8 .9 .01'"), IsEmpty());  // without a limit
+  EXPECT_THAT(notes("solimp='.8 .9 .01'", "frictionloss='1' solimpfriction='.8 .9 .01'"),
+              ElementsAre(HasSubstr("and 1 more")));
+}
+
 TEST(ModelElements, WithoutThemTheRestIsMujocos) {
   const std::string tendon =
       "<tendon><spatial name='band' damping='1 2' stiffness='1 2'><site site='hook'/>"

@@ -121,6 +121,38 @@ void list_bodies(const mjModel& source, const Lister& list) {
   }
 }
 
+// How much of a contact, limit or friction MuJoCo's solver fulfils has no counterpart in our smooth laws.
+void note_impedances(const mjModel& m, Model& model) {
+  static constexpr mjtNum kDefault[mjNIMP] = {0.9, 0.95, 0.001, 0.5, 2.0};
+  std::vector<std::string> given;
+  // find(i): the numbers of element i, null where they do not matter.
+  const auto look = [&](mjtObj type, const char* attribute, auto count, const auto& find) {
+    for (int i = 0; i < static_cast<int>(count); ++i) {
+      const mjtNum* const numbers = find(i);
+      if (numbers == nullptr || std::equal(numbers, numbers + mjNIMP, kDefault)) continue;
+      given.push_back(fmt::format("{} of {}", attribute, element_name(m, type, i)));
+    }
+  };
+  const auto row = [](const mjtNum* numbers, int i, bool matters) {
+    return matters ? numbers + std::ptrdiff_t{mjNIMP} * i : nullptr;
+  };
+  look(mjOBJ_GEOM, "solimp", m.ngeom,
+       [&](int i) { return row(m.geom_solimp, i, m.geom_contype[i] != 0 || m.geom_conaffinity[i] != 0); });
+  look(mjOBJ_PAIR, "solimp", m.npair, [&](int i) { return row(m.pair_solimp, i, true); });
+  look(mjOBJ_JOINT, "solimplimit", m.njnt, [&](int i) { return row(m.jnt_solimp, i, m.jnt_limited[i]); });
+  look(mjOBJ_JOINT, "solimpfriction", m.njnt, [&](int i) {
+    const int dof = m.jnt_dofadr[i];
+    return row(m.dof_solimp, dof, m.dof_frictionloss[dof] > 0.0);
+  });
+  look(mjOBJ_TENDON, "solimplimit", m.ntendon, [&](int i) { return row(m.tendon_solimp_lim, i, m.tendon_limited[i]); });
+  look(mjOBJ_TENDON, "solimpfriction", m.ntendon,
+       [&](int i) { return row(m.tendon_solimp_fri, i, m.tendon_frictionloss[i] > 0.0); });
+  if (given.empty()) return;
+  const std::string others = given.size() > 1 ? fmt::format(" and {} more", given.size() - 1) : "";
+  model.notes.push_back(
+      fmt::format("{}{}: not used, our contact, limits and friction have no counterpart", given.front(), others));
+}
+
 }  // namespace
 
 void list_unsupported(const mjModel& source, Model& model) {
@@ -140,6 +172,7 @@ void list_unsupported(const mjModel& source, Model& model) {
     model.notes.push_back(fmt::format("option integrator '{}' is MuJoCo's; our step is our own, semi-implicit Euler",
                                       kIntegrators[source.opt.integrator]));
   }
+  note_impedances(source, model);
   if ((source.opt.enableflags & mjENBL_SLEEP) != 0) {
     model.warnings.push_back("option flag 'sleep' is left out: bodies at rest are computed, too");
   }
