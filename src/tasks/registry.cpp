@@ -32,6 +32,12 @@ const TaskEntry& find_task(const std::string& name) {
     if (entry.name == name) return entry;
     names.push_back(entry.name);
   }
+  if (name.ends_with(".xml")) {
+    throw UserError(
+        "{} is a robot, and what it is to do is not said: a task file names it, with observation, reward and costs "
+        "(docs/guide/task-files.md)",
+        name);
+  }
   throw UserError("unknown task '{}'{}; there are: {}; a task file is named with its ending, .toml", name,
                   did_you_mean(name, names), fmt::join(names, ", "));
 }

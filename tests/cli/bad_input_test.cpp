@@ -42,6 +42,7 @@ TEST_F(BadInput, Names) {
   expect_refused({"trian", "function"}, {"unknown command 'trian'", "did you mean 'train'?"});
   expect_refused({"train"}, {"no task", "function"});
   expect_refused({"train", "functoin"}, {"unknown task 'functoin'", "did you mean 'function'?"});
+  expect_refused({"train", "my_robot.xml"}, {"my_robot.xml is a robot", "a task file names it"});
   expect_refused({"train", "function", "--algo", "cgpoo"}, {"unknown algorithm 'cgpoo'", "did you mean 'cgpo'?"});
   expect_refused({"train", "function", "--preset", "pper"}, {"unknown preset 'pper'", "did you mean 'paper'?"});
   expect_refused({"train", "function", "--sed", "3"}, {"unknown option '--sed'", "did you mean '--seed'?"});
