@@ -3,6 +3,8 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <numbers>
+#include <utility>
+#include <vector>
 
 #include "cgpo/rollout/collect.hpp"
 #include "cgpo/tasks/registry.hpp"
@@ -161,6 +163,19 @@ TEST(SpreadStarts, SomeOfABatchAreSpreadOverIt) {
     most = std::max(most, start.radius());
   }
   EXPECT_GT(most - least, 0.04);  // radii are 0 … 0.2; four neighbours differ by 0.0375
+}
+
+// Episodes that share their start and noise differ by less than strangers: their differences' own mean and deviation.
+TEST(PairedSums, ErrIndependentlyOfWhatPairsShare) {
+  const auto paired = [](std::vector<double> first, std::vector<double> second) {
+    return PairedSums{std::move(first), std::move(second), {}};
+  };
+  const PairedSums pairs = paired({1.0, 2.0, 3.0}, {2.0, 4.0, 6.0});  // differences 1, 2, 3
+  EXPECT_DOUBLE_EQ(pairs.mean_difference(), 2.0);
+  EXPECT_NEAR(pairs.standard_error_of_difference(), 1.0 / std::sqrt(3.0), 1e-15);
+  const PairedSums far = paired({1001.0, 2.0, -997.0}, {1002.0, 4.0, -994.0});
+  EXPECT_NEAR(far.standard_error_of_difference(), pairs.standard_error_of_difference(), 1e-12);
+  EXPECT_TRUE(std::isnan(paired({1.0}, {2.0}).standard_error_of_difference()));
 }
 
 }  // namespace
