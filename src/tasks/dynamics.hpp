@@ -60,6 +60,8 @@ struct OutsideStep {
 class OutsideEnvironments {
  public:
   virtual ~OutsideEnvironments() = default;
+  // Whether calls of several threads go on side by side, and not one after the other.
+  virtual bool in_parallel() const { return false; }
   // Environments first, first + 1, … begin new episodes. observations: [count × observations], one after the other.
   virtual void reset(int first, std::span<const std::uint64_t> seeds, std::span<double> observations) = 0;
   // actions: [count × actions]; results: [count × (observations, reward, costs, ended)]. An environment whose episode

@@ -25,6 +25,8 @@ class EnvironmentList final : public OutsideEnvironments {
                                                          [](const CostSpec& cost) { return !cost.stops_at_end; });
   }
 
+  bool in_parallel() const override { return true; }
+
   void reset(int first, std::span<const std::uint64_t> seeds, std::span<double> observations) override {
     const auto size = static_cast<std::size_t>(spec_.observations);
     for (std::size_t i = 0; i < seeds.size(); ++i) {

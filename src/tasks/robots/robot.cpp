@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/ranges.h>
+#include <mutex>
 
 #include "cgpo/physics/dynamics/step.hpp"
 
@@ -11,8 +12,11 @@ namespace {
 
 class MujocoSteps final : public OutsideEngine {
  public:
-  explicit MujocoSteps(const Robot& robot)
-      : robot_(robot), engine_(make_mujoco_engine(robot)), control_(static_cast<std::size_t>(engine_.nu())) {}
+  MujocoSteps(std::shared_ptr<const Robot> robot, MujocoEngine engine)
+      : kept_(std::move(robot)),
+        robot_(*kept_),
+        engine_(std::move(engine)),
+        control_(static_cast<std::size_t>(engine_.nu())) {}
 
   bool step(std::span<const double> state, std::span<const double> action, std::span<double> next) override {
     const RobotState<double> before(*robot_.model, state);
@@ -27,10 +31,27 @@ class MujocoSteps final : public OutsideEngine {
   }
 
  private:
-  Robot robot_;
+  std::shared_ptr<const Robot> kept_;
+  const Robot& robot_;
   MujocoEngine engine_;
   std::vector<double> control_;
 };
+
+// Engines for any number of threads, of a model that is compiled once, when the first of them is made.
+std::function<std::unique_ptr<OutsideEngine>()> mujoco_steps_of(const std::shared_ptr<const Robot>& robot) {
+  struct Compiled {
+    std::mutex mutex;
+    std::optional<MujocoEngine> engine;
+  };
+  return [robot, compiled = std::make_shared<Compiled>()]() -> std::unique_ptr<OutsideEngine> {
+    const std::lock_guard lock(compiled->mutex);
+    if (!compiled->engine) {
+      compiled->engine = make_mujoco_engine(*robot);
+      compiled->engine->leave_out_measurements();
+    }
+    return std::make_unique<MujocoSteps>(robot, compiled->engine->on_same_model());
+  };
+}
 
 std::vector<Traced> own_substep(const Robot& robot, const PhysicsParameters& physics, TracedSpan state,
                                 TracedSpan action) {
@@ -238,8 +259,7 @@ void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedO
     parts.dynamics = robot_substeps(robot, robot->physics, outcome);
     return;
   }
-  parts.dynamics = OutsideStep{
-      [robot]() -> std::unique_ptr<OutsideEngine> { return std::make_unique<MujocoSteps>(*robot); }, outcome};
+  parts.dynamics = OutsideStep{mujoco_steps_of(robot), outcome};
   const auto stand_in = [&](const OwnSteps& own) -> std::shared_ptr<const Task> {
     if (own.substeps == 0) return nullptr;
     return moved_by(robot_substeps(robot, own.physics, outcome), own.substeps, parts);

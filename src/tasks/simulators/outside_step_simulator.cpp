@@ -1,9 +1,12 @@
 #include <limits>
+#include <utility>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/tasks/simulators/kernel_call.hpp"
 
 namespace cgpo {
+
+using OutsideClock = std::chrono::steady_clock;
 
 template <class Real>
 OutsideStepSimulator<Real>::OutsideStepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs,
@@ -40,11 +43,29 @@ void OutsideStepSimulator<Real>::put_back(std::unique_ptr<Worker> worker) const 
 }
 
 template <class Real>
+void OutsideStepSimulator<Real>::count(OutsideClock::time_point begin) const {
+  const double seconds = std::chrono::duration<double>(OutsideClock::now() - begin).count();
+  const std::lock_guard lock(mutex_);
+  seconds_outside_ += seconds;
+}
+
+template <class Real>
+std::optional<double> OutsideStepSimulator<Real>::take_seconds_outside() const {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(seconds_outside_, 0.0);
+}
+
+template <class Real>
 void OutsideStepSimulator<Real>::move(const StepBatch<Real>& batch, int lanes) const {
   const TaskSpec& spec = this->spec();
   std::unique_ptr<Worker> worker = take();
+  const OutsideClock::time_point begin = OutsideClock::now();
   auto& [engine, state, action, next] = *worker;
   for (int lane = 0; lane < lanes; ++lane) {
+    if (batch.keep != nullptr && batch.keep[lane] == 0) {
+      for (int i = 0; i < spec.states; ++i) batch.next_state.row(i)[lane] = batch.state.row(i)[lane];
+      continue;
+    }
     for (int i = 0; i < spec.states; ++i) state[static_cast<std::size_t>(i)] = batch.state.row(i)[lane];
     for (int i = 0; i < spec.actions; ++i) action[static_cast<std::size_t>(i)] = batch.action.row(i)[lane];
     const bool good = engine->step(state, action, next);
@@ -54,6 +75,7 @@ void OutsideStepSimulator<Real>::move(const StepBatch<Real>& batch, int lanes) c
     }
   }
   put_back(std::move(worker));
+  count(begin);
 }
 
 template <class Real>
