@@ -207,17 +207,18 @@ class SubstepSimulator final : public Simulator<Real> {
   std::unique_ptr<Kernel<Real>> outcome_adjoint_;
 };
 
-// OutsideStep: the engine steps lane after lane, a compiled graph does the rest. A lane whose engine found a bad state
-// gets NaN there. Backwards goes the task's twin, from each of the engine's states; where its derivative is not finite
-// the step tells nothing, and has no adjoint.
+// OutsideStep: the engine steps lane after lane, or environments outside all lanes at once, and a compiled graph does
+// the rest. A lane whose engine found a bad state gets NaN there. Backwards goes the task's twin, from each of the
+// engine's states; where its derivative is not finite the step tells nothing, and has no adjoint.
 template <class Real>
 class OutsideStepSimulator final : public Simulator<Real> {
  public:
   OutsideStepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
 
+  void start(const EpisodeStarts& starts, Rows<Real> state, int lanes, SimulatorScratch<Real>& scratch) const override;
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   bool differentiable() const override { return twin_ != nullptr; }
-  bool steps_lane_by_lane() const override { return true; }
+  bool steps_lane_by_lane() const override { return !states_ || states_->environments->in_parallel(); }
   std::optional<double> take_seconds_outside() const override;
   std::int64_t step_operations() const override { return outcome_->operations(); }
   std::int64_t pull_back_operations() const override { return twin_ ? twin_->pull_back_operations() : 0; }
@@ -229,11 +230,13 @@ class OutsideStepSimulator final : public Simulator<Real> {
     std::vector<double> state, action, next;
   };
   void move(const StepBatch<Real>& batch, int lanes) const;
+  void move_outside(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const;
   std::unique_ptr<Worker> take() const;
   void put_back(std::unique_ptr<Worker> worker) const;
   void count(std::chrono::steady_clock::time_point begin) const;  // that somebody outside has worked since then
 
   std::function<std::unique_ptr<OutsideEngine>()> make_engine_;
+  std::optional<OutsideStates> states_;  // in place of engines
   std::unique_ptr<Kernel<Real>> outcome_;
   std::unique_ptr<SubstepSimulator<Real>> twin_;  // null: there is none
   mutable std::mutex mutex_;
