@@ -26,11 +26,12 @@ os.dup2(2, 1)
 
 
 def serve(make_environment, *, observations, actions, horizon, costs=(), name="", defaults=None,
-          reward_stops_at_end=True):
+          reward_stops_at_end=True, dt=0.0):
     """Answers requests until the other side goes. Environments are made when they are first asked for.
 
     costs: dictionaries with name and limit; also stops_at_end (True), standard (True), meaning.
     defaults: keys of cgpo's configuration that suit this task.
+    dt: seconds of a step; 0: there is no clock.
     """
     requests = sys.stdin.buffer
     answers = _answers
@@ -40,7 +41,7 @@ def serve(make_environment, *, observations, actions, horizon, costs=(), name=""
         sys.exit(f"expected {PROTOCOL} version {VERSION}, not {hello}; start me by cgpo's task.command")
     header = {"protocol": PROTOCOL, "version": VERSION, "name": name, "observations": observations,
               "actions": actions, "horizon": horizon, "costs": list(costs),
-              "reward_stops_at_end": reward_stops_at_end, "defaults": defaults or {}}
+              "reward_stops_at_end": reward_stops_at_end, "dt": dt, "defaults": defaults or {}}
     answers.write(json.dumps(header).encode() + b"\n")
     answers.flush()
 

@@ -41,6 +41,8 @@ void begin_anew(const Tensors& fresh, Tensors& state) {
 }
 
 class StagedAlgorithm final : public Algorithm {
+  static constexpr std::int64_t kUnknown = -1;  // of a run that did not count
+
  public:
   StagedAlgorithm(const AlgorithmEntry& entry, const AlgorithmContext& context)
       : entry_(entry),
@@ -53,6 +55,11 @@ class StagedAlgorithm final : public Algorithm {
     if (prepares_ && active_->iteration() >= first_) move_over();
     IterationReport report = active_->iterate();
     report.stage = prepares_ ? "own" : "task";
+    if (prepares_) steps_own_ = report.steps;
+    if (steps_own_ >= 0) {
+      report.steps_own = static_cast<double>(steps_own_);
+      report.steps_task = static_cast<double>(report.steps - steps_own_);
+    }
     return report;
   }
   int iteration() const override { return active_->iteration(); }
@@ -60,10 +67,12 @@ class StagedAlgorithm final : public Algorithm {
   void save(Tensors& tensors) const override {
     active_->save(tensors);
     tensors.put("stage", static_cast<std::int64_t>(prepares_ ? 0 : 1));
+    tensors.put("stage.steps", steps_own_);
   }
   void load(const Tensors& tensors) override {
     const bool prepares = tensors.contains("stage") && tensors.integer("stage") == 0;  // older runs have no stages
     if (prepares != prepares_) begin(prepares);
+    steps_own_ = tensors.contains("stage.steps") ? tensors.integer("stage.steps") : kUnknown;
     active_->load(tensors);
   }
   void warm_start(const Tensors& tensors) override { active_->warm_start(tensors); }
@@ -95,7 +104,8 @@ class StagedAlgorithm final : public Algorithm {
 
   const AlgorithmEntry& entry_;
   AlgorithmContext context_;
-  int first_;  // iterations on our engine
+  int first_;                   // iterations on our engine
+  std::int64_t steps_own_ = 0;  // steps of these
   std::unique_ptr<Algorithm> active_;
   bool prepares_ = true;
 };

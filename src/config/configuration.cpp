@@ -109,7 +109,7 @@ Consent consent_to_same(const Configuration& configuration) {
   Consent consent;
   for (const TaskOption& option : configuration.task_options.known()) {
     const OptionValue& value = configuration.task_options.values().at(option.name);
-    if (option.executes && value != option.standard) {
+    if (option.executes && value != option.standard && configuration.task_options.is_confirmed(option.name)) {
       consent.given.push_back({option.key(), value_of(value), "--set"});
     }
   }

@@ -289,7 +289,8 @@ std::shared_ptr<const Task> task_of_other(const Configuration& other, Configurat
     const OptionValue& value = options.values().at(option.name);
     const OptionValue& others = other.task_options.values().at(option.name);
     if (option.executes && value != others) return other.made;
-    if (option.executes) options.set(option.name, other.task_options.text(option.name));  // confirmed as it is there
+    // Confirmed where it is there.
+    if (option.executes && other.task_options.is_confirmed(option.name)) options.set(option.name, value);
     same = same && (value == others || option.may_change);
   }
   return same ? other.made : nullptr;
@@ -310,6 +311,7 @@ Configuration resolve(const ConfigurationRequest& request, const Configuration* 
 
   // The options come first: what a task says of itself may depend on them.
   configuration.task_options = TaskOptions(entry.options);
+  if (request.allow_commands) configuration.task_options.confirm();
   for (std::size_t i = 0; i < assignments.size(); ++i) {
     const bool confirmed = i >= requested.of_file || request.allow_commands;
     if (is_task_option(assignments[i], configuration.task_options))

@@ -238,10 +238,14 @@ void FirstOrderGradient<Real>::measure_states(const Batch<Real>& batch) {
   Moments moments(simulator_.spec().states);
   for (const auto& block : batch.blocks) {
     std::vector<std::uint8_t> keep(block.diverged.size());
-    std::transform(block.diverged.begin(), block.diverged.end(), keep.begin(),
-                   [](std::uint8_t flag) { return static_cast<std::uint8_t>(flag == 0 ? 1 : 0); });
-    for (int t = window_; t < block.simulated; t += window_)
+    for (int t = window_; t < block.simulated; t += window_) {
+      for (int lane = 0; lane < block.lanes(); ++lane) {  // where an episode has ended, its states mean nothing
+        bool any = false;
+        for (int k = 0; k < simulator_.signals(); ++k) any = any || counts(block, simulator_.stops_at_end(k), t, lane);
+        keep[static_cast<std::size_t>(lane)] = any ? 1 : 0;
+      }
       moments.add(block.states.view().from_column(block.column(t)), block.lanes(), keep.data());
+    }
   }
   state_std_.clear();
   for (int i = 0; i < simulator_.spec().states; ++i) state_std_.push_back(std::sqrt(moments.variance(i)));

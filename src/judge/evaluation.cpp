@@ -15,8 +15,8 @@ constexpr int kEpisodesAtOnce = 1024;  // bounds the memory
 // What is outside makes an environment for each, of a size that only its user knows; as many as trained are no
 // surprise. Random numbers follow the episode, so results do not depend on this.
 int episodes_at_once(const AlgorithmContext& context) {
-  const bool outside = std::holds_alternative<std::shared_ptr<OutsideEnvironments>>(context.task->dynamics());
-  return outside ? std::min(kEpisodesAtOnce, context.settings.environments) : kEpisodesAtOnce;
+  return context.task->has_environments_outside() ? std::min(kEpisodesAtOnce, context.settings.environments)
+                                                  : kEpisodesAtOnce;
 }
 
 // A policy out of a checkpoint, and what it acts in.

@@ -23,16 +23,14 @@ class BlockRollout {
 
   void run() {
     reset();
-    for (int t = 0; t < block_.horizon && running(); ++t) {
+    for (int t = 0; begins(t); ++t) {
       act(t);
-      step(t);
+      step(t, {0, lanes()}, memory_.simulator);
       close(t);
-      block_.simulated = t + 1;
     }
-    normalise(block_.simulated);
+    finish();
   }
 
- private:
   int lanes() const { return block_.lanes(); }
   bool keeps_inner() const { return block_.keep == Keep::kInner; }
   std::uint32_t stream_of(int lane) const {
@@ -66,9 +64,10 @@ class BlockRollout {
     simulator_.observe(block_.states.view(), block_.observations.view(), lanes(), memory_.simulator);
   }
 
-  // Whether any environment still counts for any signal.
-  bool running() const {
-    return std::any_of(memory_.keep.begin(), memory_.keep.end(), [](std::uint8_t flag) { return flag != 0; });
+  // Whether there is a step t: not after one that left no environment that counts for any signal.
+  bool begins(int t) const {
+    return t < block_.horizon && block_.simulated == t &&
+           std::any_of(memory_.keep.begin(), memory_.keep.end(), [](std::uint8_t flag) { return flag != 0; });
   }
 
   void normalise(int t) {
@@ -92,19 +91,21 @@ class BlockRollout {
                           block_.actions.view().from_column(column), lanes());
   }
 
-  void step(int t) {
-    const std::ptrdiff_t column = block_.column(t);
-    const std::ptrdiff_t next = block_.column(t + 1);
+  // Of some of the lanes.
+  void step(int t, const Block& some, SimulatorScratch<Real>& scratch) {
+    const std::ptrdiff_t column = block_.column(t) + some.begin;
+    const std::ptrdiff_t next = block_.column(t + 1) + some.begin;
     simulator_.step({.state = std::as_const(block_.states).view().from_column(column),
                      .action = std::as_const(block_.actions).view().from_column(column),
                      .next_state = block_.states.view().from_column(next),
                      .observation = block_.observations.view().from_column(next),
                      .signals = block_.signals.view().from_column(column),
-                     .reward_paper = memory_.reward_paper.data(),
-                     .ended = memory_.ended.data(),
+                     .reward_paper = memory_.reward_paper.data() + some.begin,
+                     .ended = memory_.ended.data() + some.begin,
                      .inner = block_.inner.rows() > 0 ? block_.inner.view().from_column(column) : Rows<Real>(),
-                     .environment = block_.environments.begin},
-                    lanes(), memory_.simulator);
+                     .environment = block_.environments.begin + some.begin,
+                     .keep = memory_.keep.data() + some.begin},
+                    some.size, scratch);
   }
 
   // Marks the lanes that left the finite numbers or the task's bound; whether there are any.
@@ -147,7 +148,10 @@ class BlockRollout {
     } else {
       for (int lane = 0; lane < lanes(); ++lane) close_lane(t, lane);
     }
+    block_.simulated = t + 1;
   }
+
+  void finish() { normalise(block_.simulated); }
 
   // Every lane counts for every signal.
   void add_signals(int t) {
@@ -186,6 +190,7 @@ class BlockRollout {
     memory_.keep[l] = any ? 1 : 0;
   }
 
+ private:
   const Simulator<Real>& simulator_;
   const Actor<Real>& actor_;
   const EpisodeKey& key_;
@@ -196,16 +201,82 @@ class BlockRollout {
   const TaskSpec& spec_;
 };
 
+// Lanes of a block that a thread steps at a time, where threads share the blocks.
+struct Piece {
+  int block;
+  Block lanes;
+};
+
+// More of them than threads, so that one that takes longer does not keep the others waiting.
+template <class Real>
+std::vector<Piece> cut_to_pieces(const Batch<Real>& batch, int threads) {
+  constexpr int kPiecesAThread = 4;
+  const int lanes = std::max(1, batch.environments / (kPiecesAThread * threads));
+  std::vector<Piece> pieces;
+  for (int b = 0; b < static_cast<int>(batch.blocks.size()); ++b) {
+    for (const Block& some : fixed_blocks(batch.blocks[static_cast<std::size_t>(b)].lanes(), lanes))
+      pieces.push_back({b, some});
+  }
+  return pieces;
+}
+
+// Whether threads that take whole blocks would wait for the last of them for more than a tenth of the time.
+template <class Real>
+bool leaves_threads_idle(const Batch<Real>& batch, int threads) {
+  const auto blocks = static_cast<std::int64_t>(batch.blocks.size());
+  const std::int64_t rounds = (blocks + threads - 1) / threads;
+  return 10 * rounds * threads * batch.blocks.front().lanes() > std::int64_t{11} * batch.environments;
+}
+
+// All blocks side by side, step by step. A lane's step depends on no other lane, so the bits are those of whole blocks.
+template <class Real>
+void run_in_pieces(std::vector<BlockRollout<Real>>& rollouts, ThreadPool& pool, Batch<Real>& batch) {
+  const std::vector<Piece> pieces = cut_to_pieces(batch, pool.size());
+  std::vector<SimulatorScratch<Real>>& scratch = batch.blocks.front().memory.of_pieces;
+  if (scratch.size() < pieces.size()) scratch.resize(pieces.size());
+  const int blocks = static_cast<int>(rollouts.size());
+  const auto act = [&](int b, int t) {
+    BlockRollout<Real>& rollout = rollouts[static_cast<std::size_t>(b)];
+    if (rollout.begins(t)) rollout.act(t);
+  };
+  pool.run(blocks, [&](int b) {
+    rollouts[static_cast<std::size_t>(b)].reset();
+    act(b, 0);
+  });
+  const auto any_begins = [&](int t) {
+    return std::any_of(rollouts.begin(), rollouts.end(), [t](const auto& rollout) { return rollout.begins(t); });
+  };
+  for (int t = 0; any_begins(t); ++t) {
+    pool.run(static_cast<int>(pieces.size()), [&](int i) {
+      const Piece& piece = pieces[static_cast<std::size_t>(i)];
+      BlockRollout<Real>& rollout = rollouts[static_cast<std::size_t>(piece.block)];
+      if (rollout.begins(t)) rollout.step(t, piece.lanes, scratch[static_cast<std::size_t>(i)]);
+    });
+    pool.run(blocks, [&](int b) {
+      BlockRollout<Real>& rollout = rollouts[static_cast<std::size_t>(b)];
+      if (rollout.begins(t)) rollout.close(t);
+      act(b, t + 1);
+    });
+  }
+  for (BlockRollout<Real>& rollout : rollouts) rollout.finish();
+}
+
 }  // namespace
 
 template <class Real>
 void collect(const Simulator<Real>& simulator, const Actor<Real>& actor, const EpisodeKey& key, bool deterministic,
              ThreadPool& pool, Batch<Real>& batch) {
-  pool.run(static_cast<int>(batch.blocks.size()), [&](int b) {
-    BlockRollout<Real>(simulator, actor, key, key.of > 0 ? key.of : batch.environments, deterministic,
-                       batch.blocks[static_cast<std::size_t>(b)])
-        .run();
-  });
+  const auto rollout_of = [&](TrajectoryBlock<Real>& block) {
+    return BlockRollout<Real>(simulator, actor, key, key.of > 0 ? key.of : batch.environments, deterministic, block);
+  };
+  if (simulator.steps_lane_by_lane() && pool.size() > 1 && leaves_threads_idle(batch, pool.size())) {
+    std::vector<BlockRollout<Real>> rollouts;
+    for (auto& block : batch.blocks) rollouts.push_back(rollout_of(block));
+    run_in_pieces(rollouts, pool, batch);
+    return;
+  }
+  pool.run(static_cast<int>(batch.blocks.size()),
+           [&](int b) { rollout_of(batch.blocks[static_cast<std::size_t>(b)]).run(); });
 }
 
 template void collect(const Simulator<float>&, const Actor<float>&, const EpisodeKey&, bool, ThreadPool&,

@@ -28,9 +28,10 @@ struct BatchRows {
 template <class Real>
 struct RolloutMemory {
   SimulatorScratch<Real> simulator;
-  std::vector<std::uint8_t> keep;   // environments that still count for some signal
-  std::vector<std::uint8_t> stray;  // environments whose last step was not finite
-  bool whole = true;                // none has ended or diverged yet
+  std::vector<SimulatorScratch<Real>> of_pieces;  // of the first block, where threads share the lanes of all blocks
+  std::vector<std::uint8_t> keep;                 // environments that still count for some signal
+  std::vector<std::uint8_t> stray;                // environments whose last step was not finite
+  bool whole = true;                              // none has ended or diverged yet
   std::vector<Real> reward_paper;
   std::vector<Real> ended;
 };

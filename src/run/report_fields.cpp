@@ -108,6 +108,8 @@ std::vector<ReportField> make_fields() {
       {"critic_cosines", &R::critic_cosines},
       {"world", &R::world},
       {"stage", &R::stage},
+      {"steps_own", &R::steps_own},
+      {"steps_task", &R::steps_task},
       {"warning", &R::warning},
   };
 }

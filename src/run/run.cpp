@@ -281,7 +281,8 @@ void Run::record(IterationReport report, Session& session) {
   keep_if_best(entry.report);
   session.log.append(to_json(entry));
   session.timing.append(to_json(TimingEntry{entry.report.iteration, seconds, session.seconds_writing,
-                                            static_cast<double>(entry.report.steps - steps) / seconds}));
+                                            static_cast<double>(entry.report.steps - steps) / seconds,
+                                            entry.report.seconds_outside, entry.report.stage}));
   take_state();
   keep_snapshot();
   data_.add(iteration() - 1, parts_.algorithm->take_new_data());

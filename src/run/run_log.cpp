@@ -163,6 +163,8 @@ Json to_json(const TimingEntry& entry) {
   line["seconds"] = entry.seconds;
   line["seconds_writing"] = entry.seconds_writing;
   line["steps_per_second"] = std::round(entry.steps_per_second);
+  write("seconds_outside", entry.seconds_outside, /*always=*/false, line);
+  write("stage", entry.stage, /*always=*/false, line);
   return line;
 }
 

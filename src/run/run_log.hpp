@@ -38,6 +38,9 @@ struct TimingEntry {
   double seconds = 0.0;          // of the iteration itself
   double seconds_writing = 0.0;  // log and checkpoint of the iteration before
   double steps_per_second = 0.0;
+  // Of the iteration, in an engine outside, all threads together; none: there is no such engine.
+  std::optional<double> seconds_outside = {};
+  std::string stage = {};  // of a run in stages
 };
 Json to_json(const TimingEntry& entry);
 

@@ -10,6 +10,8 @@
 #include "cgpo/taskfile/moment.hpp"
 #include "cgpo/taskfile/quantities.hpp"
 #include "cgpo/tasks/built.hpp"
+#include "cgpo/tasks/outside/external.hpp"
+#include "cgpo/tasks/robots/simulated.hpp"
 
 namespace cgpo {
 namespace {
@@ -300,6 +302,19 @@ class Assembly {
   Start start_;
 };
 
+// Lets the program that the options name move the robot. What it says of rewards and costs is not looked at.
+void start_simulator(const TaskDefinition& definition, const TaskOptions& options, int own_states, Robot& robot,
+                     std::vector<std::string>& warnings) {
+  const std::shared_ptr<OutsideProcess> process =
+      start_process(options, fmt::format("{}: [simulator]", definition.file));
+  const TaskSpec& said = process->spec();
+  move_by(process, said, fmt::format("the simulator `{}`", printable(options.text("command"))), own_states, robot);
+  if (said.costs.empty()) return;
+  std::vector<std::string> names;
+  for (const CostSpec& cost : said.costs) names.push_back(cost.name);
+  warnings.push_back(fmt::format("costs are those of the task file, not the simulator's: {}", fmt::join(names, ", ")));
+}
+
 // As many numbers as the observation has.
 int observation_size(const Assembly& assembly, const TaskSpec& spec) {
   Graph graph;
@@ -313,12 +328,14 @@ int observation_size(const Assembly& assembly, const TaskSpec& spec) {
 std::shared_ptr<const Task> assemble_task(const std::shared_ptr<const TaskDefinition>& definition,
                                           const RobotDefaults* robot_defaults, const std::vector<std::string>& warnings,
                                           const TaskOptions& options) {
-  std::shared_ptr<const Robot> robot;
-  if (robot_defaults != nullptr) robot = std::make_shared<const Robot>(make_robot(*robot_defaults, options));
+  std::shared_ptr<Robot> robot;
+  if (robot_defaults != nullptr) robot = std::make_shared<Robot>(make_robot(*robot_defaults, options));
   const auto assembly = std::make_shared<const Assembly>(definition, robot, options);
   BuiltTask built;
   built.spec = assembly->spec();
   built.spec.warnings.insert(built.spec.warnings.end(), warnings.begin(), warnings.end());
+  if (robot != nullptr && robot->engine == Engine::kSimulator)
+    start_simulator(*definition, options, assembly->own_states(), *robot, built.spec.warnings);
   built.spec.observations = observation_size(*assembly, built.spec);
   built.remembers_clock = mentions(*definition, {"time", "step"});
   built.remembers_action = mentions(*definition, {"previous_action"});

@@ -148,6 +148,15 @@ RobotDefinition read_robot(const Document& document, const toml::table& table) {
   return robot;
 }
 
+SimulatorDefinition read_simulator(const Document& document, const toml::table& table) {
+  const TableReader reader(document, table, "[simulator]", {"command", "timeout"});
+  SimulatorDefinition simulator;
+  simulator.command = reader.text("command");
+  simulator.timeout = reader.number("timeout", 0.001, 1e6);
+  simulator.spot = reader.spot("command");
+  return simulator;
+}
+
 TaskOption read_option(const Document& document, const std::string& name, const toml::node& node) {
   if (const auto* const flag = node.as_boolean())
     return {.name = name, .standard = flag->get(), .help = "of the task file"};
@@ -292,6 +301,11 @@ void check_definition(const TableReader& top, const TaskDefinition& definition) 
     top.fail(top.spot("step"), "[step] is of tasks without a robot; states beside a robot keep what they began with");
   }
   if (definition.robot) return;
+  if (definition.simulator) {
+    top.fail(top.spot("simulator"),
+             "[simulator] moves a robot, and there is no [robot]; what has none, and reward and "
+             "costs of its own, is task external (docs/guide/your-own-simulator.md)");
+  }
   if (!top.has("actions")) top.missing("actions", "how many numbers the policy chooses; or a [robot]");
   if (definition.states.empty()) top.missing("states", "the states and how they begin; or a [robot]");
   if (top.has("reset")) top.fail(top.spot("reset"), "[reset] is of a robot; states begin as [states] says");
@@ -320,10 +334,13 @@ std::string quoted_for_toml(std::string_view text) {
 
 TaskDefinition parse_definition(std::string_view text, const std::string& file, const std::string& stem) {
   const Document document(text, file);
-  const TableReader top(document, document.root(), "",
-                        {"name", "summary", "horizon", "period", "actions", "observation", "reward", "reward_paper",
-                         "reward_stops_at_end", "end", "robot", "options", "define", "states", "step", "reset", "costs",
-                         "defaults", "embedded"});
+  const TableReader top(document, document.root(), "", {"name",     "summary",      "horizon",
+                                                        "period",   "actions",      "observation",
+                                                        "reward",   "reward_paper", "reward_stops_at_end",
+                                                        "end",      "robot",        "simulator",
+                                                        "options",  "define",       "states",
+                                                        "step",     "reset",        "costs",
+                                                        "defaults", "embedded"});
   TaskDefinition definition;
   definition.file = file;
   const EmbeddedParts embedded = read_embedded(top);
@@ -336,6 +353,8 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
   definition.period = top.number("period", 1e-6, 1000.0).value_or(0.0);
   definition.actions = top.whole("actions", 1, 1000).value_or(0);
   if (const toml::table* const robot = top.table("robot")) definition.robot = read_robot(document, *robot);
+  if (const toml::table* const simulator = top.table("simulator"))
+    definition.simulator = read_simulator(document, *simulator);
   if (definition.robot && embedded.robot) definition.robot->mjcf = embedded.robot;
   if (definition.is_copy && definition.robot && !definition.robot->mjcf) {
     top.fail(top.spot("embedded"), "[embedded] is of a copy that a run kept, and lacks the robot");

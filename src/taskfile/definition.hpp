@@ -32,6 +32,13 @@ struct RobotDefinition {
   std::vector<ActuatorRequest> actuators;
 };
 
+// A program outside that moves the robot, and shows its states.
+struct SimulatorDefinition {
+  std::string command;  // as the shell takes it; empty: it is given elsewhere
+  std::optional<double> timeout;
+  Spot spot;  // of the command, for messages
+};
+
 // Something by name, in the order of the file.
 struct NamedExpression {
   std::string name;
@@ -59,6 +66,7 @@ struct TaskDefinition {
   double period = 0.0;
   int actions = 0;  // of a task without a robot
   std::optional<RobotDefinition> robot;
+  std::optional<SimulatorDefinition> simulator;
   std::vector<TaskOption> options;
   std::vector<NamedExpression> define;
   std::vector<NamedExpression> states;  // how each begins

@@ -12,6 +12,7 @@
 #include "cgpo/taskfile/functions.hpp"
 #include "cgpo/taskfile/mjcf.hpp"
 #include "cgpo/taskfile/quantities.hpp"
+#include "cgpo/tasks/outside/external.hpp"
 
 namespace cgpo {
 namespace {
@@ -42,6 +43,7 @@ RobotDefaults robot_defaults(const TaskDefinition& definition, const std::string
   defaults.name = definition.name;
   defaults.xml = mjcf;
   defaults.period = definition.period;
+  if (definition.simulator) defaults.engine = Engine::kSimulator;
   defaults.own_substeps = robot.substeps.value_or(std::min(of_file, 1000));
   defaults.mujoco_substeps = robot.mujoco_substeps.value_or(std::min(of_file, 1000));
   defaults.action_scale = robot.action_scale;
@@ -57,6 +59,19 @@ RobotDefaults robot_defaults(const TaskDefinition& definition, const std::string
                     .damping = given_or(robot.limit, "damping", defaults.limit.damping),
                     .width = given_or(robot.limit, "width", defaults.limit.width)};
   return defaults;
+}
+
+// What starts the simulator is what the file says, once somebody lets it.
+void add_simulator_options(const TaskDefinition& definition, std::vector<TaskOption>& options) {
+  for (TaskOption& option : process_options()) {
+    if (option.executes) {
+      option.said = definition.simulator->command;
+      option.said_at = place_words(definition.file, definition.simulator->spot);
+    } else if (definition.simulator->timeout) {
+      option.standard = *definition.simulator->timeout;
+    }
+    options.push_back(std::move(option));
+  }
 }
 
 // What is wrong with an option's name shows only beside those that every robot has.
@@ -124,6 +139,7 @@ std::shared_ptr<const TaskFile> TaskFile::parse(const std::string& text, const f
     defaults = std::make_shared<const RobotDefaults>(
         robot_defaults(*definition, add_actuators(mjcf.text, bare, definition->robot->actuators, file.string()), bare));
     options = robot_options(*defaults, /*collides=*/!bare.contacts.empty() || !bare.pairs.empty());
+    if (definition->simulator) add_simulator_options(*definition, options);
   }
   result->text_ = definition->is_copy ? text : with_embedded(text, *definition, robot);
   result->checksum_ = checksum_text(result->text_);

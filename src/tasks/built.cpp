@@ -67,6 +67,13 @@ TaskDynamics remembering(TaskDynamics dynamics, const Memory& memory, int subste
       return next;
     };
   } else if (auto* const outside = std::get_if<OutsideStep>(&dynamics)) {
+    if (outside->states) {
+      outside->states->complete = [memory, substeps](std::span<const double> state, std::span<const double> action,
+                                                     std::span<double> next) {
+        memory.advance(state, action, substeps, next);
+      };
+      return dynamics;
+    }
     outside->make = [make = outside->make, memory, substeps]() -> std::unique_ptr<OutsideEngine> {
       return std::make_unique<RememberingEngine>(make(), memory, substeps);
     };

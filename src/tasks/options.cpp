@@ -10,7 +10,10 @@
 namespace cgpo {
 
 TaskOptions::TaskOptions(std::vector<TaskOption> known) : known_(std::move(known)) {
-  for (const TaskOption& option : known_) values_[option.name] = option.standard;
+  for (const TaskOption& option : known_) {
+    values_[option.name] = option.said.empty() ? option.standard : option.said;
+    if (!option.said.empty()) unconfirmed_[option.name] = option.said_at;
+  }
 }
 
 void TaskOptions::set(const std::string& name, const OptionValue& value) {

@@ -28,6 +28,9 @@ struct TaskOption {
   // A text that is run as a program: a file alone must not set it, and pages do not show it, for it may hold secrets.
   bool executes = false;
   bool may_change = false;  // for a run that is resumed
+  // Of one that `executes`: what the file says that defines the task, and where; as of any file, unconfirmed.
+  std::string said = {};
+  std::string said_at = {};
 
   std::string key() const { return option_key(name); }
 };
@@ -42,6 +45,10 @@ class TaskOptions {
   // The same for a value out of a file, which may be somebody else's. If it `executes` it is kept and can be shown, but
   // text() does not hand it out until set() has given it again. `origin` is the place, for the message.
   void set_unconfirmed(const std::string& name, const OptionValue& value, const std::string& origin);
+
+  // All that files have said counts as given from now on: the user lets them.
+  void confirm() { unconfirmed_.clear(); }
+  bool is_confirmed(const std::string& name) const { return !unconfirmed_.contains(name); }
 
   double number(const std::string& name) const { return std::get<double>(values_.at(name)); }
   bool flag(const std::string& name) const { return std::get<bool>(values_.at(name)); }

@@ -109,6 +109,12 @@ Graph Task::trace_substep() const {
   return graph;
 }
 
+bool Task::has_environments_outside() const {
+  const auto* const step = std::get_if<OutsideStep>(&dynamics());
+  return std::holds_alternative<std::shared_ptr<OutsideEnvironments>>(dynamics()) ||
+         (step != nullptr && step->states.has_value());
+}
+
 Graph Task::trace_outcome() const {
   const auto* const substeps = std::get_if<Substeps>(&dynamics());
   const auto* const outside = std::get_if<OutsideStep>(&dynamics());

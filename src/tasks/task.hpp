@@ -111,6 +111,9 @@ class Task final {
   const Robot* find_robot() const { return parts_.robot.get(); }                 // null: there is none
   const std::shared_ptr<const Task>& twin() const { return parts_.twin; }        // same
   const std::shared_ptr<const Task>& prelude() const { return parts_.prelude; }  // same
+  // Whether its environments keep their states to themselves: then each is begun and stepped by number, and there are
+  // no more of them than somebody asks for.
+  bool has_environments_outside() const;
   StepLayout layout() const { return {spec().states, spec().observations, static_cast<int>(spec().costs.size())}; }
   int cost_index(const std::string& name) const;  // throws UserError, naming those there are
 

@@ -42,6 +42,7 @@ IterationReport report_of(const ActorCritic<float>& parts, const BatchStatistics
   IterationReport report;
   report.iteration = iteration;
   report.steps = steps;
+  report.seconds_outside = parts.simulator->take_seconds_outside();
   report.return_mean = statistics.mean[0];
   report.return_se = statistics.standard_error[0];
   report.return_paper = statistics.return_paper;

@@ -81,8 +81,7 @@ PolicyMonitor::PolicyMonitor(const ActorCritic<float>& parts)
     deployed_.emplace(*parts.simulator, most, horizon_, settings_.kernel.block, Keep::kOutcome);
   }
   // An environment outside begins where it likes.
-  if (!filters() || std::holds_alternative<std::shared_ptr<OutsideEnvironments>>(parts.context.task->dynamics()))
-    return;
+  if (!filters() || parts.context.task->has_environments_outside()) return;
   const TaskSpec& spec = parts.context.task->spec();
   RowStore<float> states(spec.states, kStarts);
   SimulatorScratch<float> scratch;

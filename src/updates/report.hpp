@@ -74,7 +74,12 @@ struct IterationReport {
   std::vector<double> critic_explained;  // share of the targets' variance
   std::vector<double> critic_cosines;    // of V's slope with the adjoint of the next window, mean over window ends
   std::optional<WorldReport> world;      // of the learned model, if there is one
-  std::string stage;    // of a run in stages: own, where it prepares on our engine, then task; else empty
+  std::string stage;  // of a run in stages: own, where it prepares on our engine, then task; else empty
+  // Of a run in stages: how many of the steps were taken on our engine, and how many where the task is.
+  std::optional<double> steps_own;
+  std::optional<double> steps_task;
+  // Seconds in an engine outside since the report before, of all threads together; for timing.jsonl alone, not the log.
+  std::optional<double> seconds_outside;
   std::string warning;  // one sentence, empty if all is well
 };
 

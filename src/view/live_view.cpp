@@ -101,7 +101,7 @@ struct LiveView::Parts {
 
   HttpAnswer policies() {
     // It has one state of its environments, and training is in the middle of them: to step it would change the run.
-    if (std::holds_alternative<std::shared_ptr<OutsideEnvironments>>(task_of(configuration)->dynamics())) {
+    if (task_of(configuration)->has_environments_outside()) {
       const Json none = {{"problem",
                           "the task's simulator is outside this program and busy with the training; a "
                           "report on the run's folder has one when it is over"}};

@@ -1,11 +1,14 @@
 #include "cgpo/rollout/collect.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
 
 #include "cgpo/graph/evaluate.hpp"
 #include "cgpo/rollout/divergence.hpp"
+#include "cgpo/tasks/outside/environment.hpp"
+#include "cgpo/tasks/registry.hpp"
 
 #include "probe_task.hpp"
 
@@ -94,6 +97,85 @@ TEST(Collect, EpisodesFollowTheTask) {
   }
   EXPECT_GT(ended_early, 2);
   EXPECT_LT(ended_early, 10);
+}
+
+// A counter that is pushed, and ends where its seed says: an environment that keeps its state to itself.
+class Counter final : public Environment {
+ public:
+  void reset(std::uint64_t seed, std::span<double> observation) override {
+    end_ = 2 + static_cast<int>(seed % 9);
+    observation[0] = value_ = 0.0;
+  }
+  Step step(std::span<const double> action, std::span<double> observation, std::span<double> /*costs*/) override {
+    observation[0] = value_ += action[0];
+    --end_;
+    return {.reward = value_, .ended = end_ == 0};
+  }
+
+ private:
+  int end_ = 0;
+  double value_ = 0.0;
+};
+
+// Where a step takes long, threads share the lanes of a block: episodes that end at different times, and blocks that
+// do.
+TEST(Collect, ThreadsThatShareLanesDoNotMatter) {
+  TaskSpec counter;
+  counter.name = "counter";
+  counter.observations = counter.actions = 1;
+  counter.horizon = 12;
+  TaskOptions of_hopper(find_task("hopper").options);
+  of_hopper.set("engine", std::string("mujoco"));
+  for (const std::shared_ptr<const Task>& task :
+       {find_task("hopper").make(of_hopper),
+        make_environment_task(counter, [] { return std::make_unique<Counter>(); })}) {
+    const TaskSpec& spec = task->spec();
+    const auto simulator = make_simulator<float>(task, {});
+    ASSERT_TRUE(simulator->steps_lane_by_lane());
+    const Policy<float> policy(spec.observations, {8}, spec.actions, false);
+    AlignedVector<float> parameters(static_cast<std::size_t>(policy.parameter_count()));
+    policy.initialise(parameters, 1, 0.5, 1.0);
+    const Normaliser<float> normaliser(spec.observations);
+    const auto collected = [&](int threads) {
+      Batch<float> batch(*simulator, 10, std::min(spec.horizon, 60), 8);
+      ThreadPool pool(threads);
+      for (int again = 0; again < 2; ++again)  // in the same memory
+        collect(*simulator, Actor<float>{policy, parameters, normaliser}, {.seed = 3, .iteration = 2}, false, pool,
+                batch);
+      return batch;
+    };
+    const auto same = [](const RowStore<float>& a, const RowStore<float>& b, int rows, std::ptrdiff_t columns) {
+      for (int i = 0; i < rows; ++i) {
+        if (std::memcmp(a.view().row(i), b.view().row(i), static_cast<std::size_t>(columns) * sizeof(float)) != 0)
+          return false;
+      }
+      return true;
+    };
+    const Batch<float> reference = collected(1);
+    int shortest = reference.horizon, longest = 0;
+    for (const auto& block : reference.blocks) {
+      shortest = std::min(shortest, *std::min_element(block.length.begin(), block.length.end()));
+      longest = std::max(longest, *std::max_element(block.length.begin(), block.length.end()));
+    }
+    EXPECT_LT(shortest, longest);
+    for (const int threads : {2, 3, 7}) {
+      const Batch<float> batch = collected(threads);
+      for (std::size_t b = 0; b < batch.blocks.size(); ++b) {
+        const auto& ours = batch.blocks[b];
+        const auto& theirs = reference.blocks[b];
+        EXPECT_EQ(ours.sums, theirs.sums);
+        EXPECT_EQ(ours.length, theirs.length);
+        EXPECT_EQ(ours.ended, theirs.ended);
+        EXPECT_EQ(ours.moments.mean, theirs.moments.mean);
+        ASSERT_EQ(ours.simulated, theirs.simulated);
+        const std::ptrdiff_t columns = ours.column(ours.simulated);
+        EXPECT_TRUE(same(ours.states, theirs.states, spec.states, columns + ours.lanes()));
+        EXPECT_TRUE(same(ours.inputs, theirs.inputs, spec.observations, columns + ours.lanes()));
+        EXPECT_TRUE(same(ours.actions, theirs.actions, spec.actions, columns));
+        EXPECT_TRUE(same(ours.signals, theirs.signals, 1, columns));
+      }
+    }
+  }
 }
 
 TEST(Collect, ThreadsAndBlocksDoNotMatter) {

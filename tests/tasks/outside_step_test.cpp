@@ -6,6 +6,7 @@
 
 #include "cgpo/physics/mujoco/engine.hpp"
 #include "cgpo/tasks/robots/models.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 
 #include "episodes.hpp"
 
@@ -109,6 +110,98 @@ TEST(OutsideStep, ABadLaneIsNotANumberAndAlone) {
     EXPECT_EQ(bad.next[4 * i + 0], good.next[4 * i + 0]);
     EXPECT_EQ(bad.next[4 * i + 3], good.next[4 * i + 3]);
   }
+}
+
+// Whatever an engine has done before, a step is that of an engine that has done nothing: every robot, states in any
+// order, bad ones and long contacts among them. The fresh engines have all of their sensors, too.
+TEST(OutsideStep, DependsOnNothingButStateAndAction) {
+  for (const char* const name :
+       {"cartpole", "reacher", "halfcheetah", "ant", "swimmer", "hopper", "walker2d", "humanoid", "quadruped"}) {
+    const auto task = task_with(name, {{"engine", std::string("mujoco")}});
+    const Robot& robot = *task->find_robot();
+    const TaskSpec& spec = task->spec();
+    const auto& make = std::get<OutsideStep>(task->dynamics()).make;
+    const auto used = make();
+    const auto other = make();  // on the same model, in between
+    const auto size = [](int count) { return static_cast<std::size_t>(count); };
+    std::vector<double> next(size(spec.states)), scratch(next), action(size(spec.actions));
+    RandomStream random(11, Purpose::kTest);
+    for (std::uint32_t i = 0; i < 24; ++i) {
+      // Some go on from where the last one ended, others begin anew, deep in the floor or with a number that is none.
+      std::vector<double> state = i % 4 == 3 ? next : reset_state(*task, i);
+      if (i % 4 == 1) {
+        const RandomState drawn = random_state(*robot.model, 7, i);
+        std::copy(drawn.q.begin(), drawn.q.end(), state.begin());
+        std::copy(drawn.v.begin(), drawn.v.end(), state.begin() + robot.model->nq);
+      }
+      for (double& a : action) a = random.uniform(-1.0, 1.0);
+      if (i == 9) {
+        std::vector<double> bad = state;
+        bad[size(robot.model->nq)] = std::numeric_limits<double>::quiet_NaN();
+        EXPECT_FALSE(used->step(bad, action, scratch)) << name;
+      }
+      other->step(reset_state(*task, 100 + i), action, scratch);
+      ASSERT_TRUE(used->step(state, action, next)) << name << " " << i;
+
+      MujocoEngine fresh = make_mujoco_engine(robot);
+      const RobotState<double> before(*robot.model, std::span<const double>(state));
+      std::vector<double> control;
+      for (std::size_t k = 0; k < action.size(); ++k) control.push_back(robot.control(k, action[k]));
+      fresh.set_state(before.q, before.v, before.activation);
+      ASSERT_TRUE(fresh.step(control, robot.substeps)) << name;
+      for (std::size_t k = 0; k < fresh.q().size(); ++k) ASSERT_EQ(next[k], fresh.q()[k]) << name << " " << i;
+      for (std::size_t k = 0; k < fresh.v().size(); ++k)
+        ASSERT_EQ(next[fresh.q().size() + k], fresh.v()[k]) << name << " " << i;
+    }
+  }
+}
+
+// Elements whose memory is not only in q, v and activations: what one step leaves must not reach the next.
+TEST(OutsideStep, NothingOfAStepIsLeftForTheNext) {
+  const std::string text =
+      R"(<mujoco><option timestep="0.01"><flag energy="enable" fwdinv="enable"/></option><worldbody>
+    <body name="tray" mocap="true" pos="0 0 0.1"><geom type="box" size="0.3 0.3 0.02"/></body>
+    <body pos="0 0 0.3"><freejoint/><geom type="sphere" size="0.1" mass="1"/><site name="s" size="0.2"/></body>
+    <body pos="1 0 0.3"><joint name="h" axis="0 1 0" frictionloss="0.1" limited="true" range="-30 30"/>
+      <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.02"/></body></worldbody>
+    <equality><joint joint1="h" active="false"/></equality>
+    <actuator><general name="a" joint="h" dyntype="filter" dynprm="0.1" gainprm="5"/></actuator>
+    <sensor><touch site="s"/><accelerometer site="s"/><actuatorfrc actuator="a"/></sensor></mujoco>)";
+  MujocoEngine used = MujocoEngine::from_text(text);
+  used.leave_out_measurements();
+  const std::vector<double> q = {0.05, 0, 0.21, 1, 0, 0, 0, 0.6};
+  for (int i = 0; i < 6; ++i) {
+    const std::vector<double> v = {0.1 * i, 0, -0.5, 0, 0.2 * i, 0, 1.0};
+    const std::vector<double> activation = {0.3 * i};
+    const std::vector<double> control = {i % 2 == 0 ? 1.0 : -1.0};
+    MujocoEngine fresh = MujocoEngine::from_text(text);
+    for (MujocoEngine* const engine : {&used, &fresh}) {
+      engine->set_state(q, v, activation);
+      ASSERT_TRUE(engine->step(control, 3));
+    }
+    EXPECT_TRUE(std::equal(used.q().begin(), used.q().end(), fresh.q().begin()));
+    EXPECT_TRUE(std::equal(used.v().begin(), used.v().end(), fresh.v().begin()));
+    EXPECT_EQ(used.activation()[0], fresh.activation()[0]);
+  }
+}
+
+// Those that do not count any more are left where they are, and cost nothing.
+TEST(OutsideStep, LeavesAloneWhatNobodyLooksAt) {
+  const auto task = task_with("halfcheetah", {{"engine", std::string("mujoco")}});
+  const auto simulator = make_simulator<double>(task, {0});
+  Arrays all(*task, 4);
+  Arrays some(*task, 4);
+  const std::uint8_t keep[] = {1, 0, 1, 0};
+  SimulatorScratch<double> scratch;
+  simulator->step(all.from(0), 4, scratch);
+  StepBatch<double> batch = some.from(0);
+  batch.keep = keep;
+  simulator->step(batch, 4, scratch);
+  for (std::size_t i = 0; i < all.next.size(); ++i) {
+    EXPECT_EQ(some.next[i], keep[i % 4] != 0 ? all.next[i] : some.state[i]);
+  }
+  EXPECT_GT(simulator->take_seconds_outside().value_or(0.0), 0.0);
+  EXPECT_EQ(simulator->take_seconds_outside(), 0.0) << "it has been asked before";
 }
 
 TEST(OutsideStep, EnginesAgreeInFlight) {

@@ -10,26 +10,55 @@
 
 namespace cgpo {
 
+namespace {
+
+// Whether all that a step's result depends on is in what MuJoCo calls the integration state, and begins the same
+// whatever the time step. What sleeps, what flexible bodies remember and what a plugin keeps to itself is not; buffers
+// of delays begin with times.
+bool has_all_in_its_state(const mjModel& model) {
+  return model.nflex == 0 && model.nplugin == 0 && model.nhistory == 0 &&
+         (model.opt.enableflags & (mjENBL_SLEEP | mjENBL_IPC)) == 0;
+}
+
+}  // namespace
+
 struct MujocoEngine::Parts {
-  MujocoModel model;
-  MujocoData data;
+  std::shared_ptr<mjModel> model;
+  MujocoData data = nullptr;
   Derivatives derivatives = {};
+  std::vector<mjtNum> fresh = {};  // the integration state of data that nothing has been done to
+  bool tainted = false;            // a step failed: nobody knows what is left of it
+
+  explicit Parts(std::shared_ptr<mjModel> model_in) : model(std::move(model_in)), data(mj_makeData(model.get())) {
+    check(data != nullptr, "MuJoCo has memory for its data");
+    fresh.resize(static_cast<std::size_t>(mj_stateSize(model.get(), mjSTATE_INTEGRATION)));
+    mj_getState(model.get(), data.get(), fresh.data(), mjSTATE_INTEGRATION);
+  }
+
+  // As mj_resetData, for all that a step's result depends on. That one clears 160 kB of statistics, too, which takes as
+  // long as half a step of a small robot and empties the cache.
+  void reset() {
+    if (tainted || !has_all_in_its_state(*model)) {
+      mj_resetData(model.get(), data.get());
+      return;
+    }
+    mj_setState(model.get(), data.get(), fresh.data(), mjSTATE_INTEGRATION);
+    std::fill(std::begin(data->warning), std::end(data->warning), mjWarningStat{});
+  }
 };
 
-MujocoEngine::MujocoEngine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
-  parts_->data.reset(mj_makeData(parts_->model.get()));
-  check(parts_->data != nullptr, "MuJoCo has memory for its data");
-}
+MujocoEngine::MujocoEngine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 MujocoEngine::MujocoEngine(MujocoEngine&&) noexcept = default;
 MujocoEngine& MujocoEngine::operator=(MujocoEngine&&) noexcept = default;
 MujocoEngine::~MujocoEngine() = default;
 
 MujocoEngine MujocoEngine::from_file(const std::string& path) {
-  return MujocoEngine(std::make_unique<Parts>(Parts{compile_file(path), nullptr}));
+  return MujocoEngine(std::make_unique<Parts>(std::shared_ptr<mjModel>(compile_file(path))));
 }
 MujocoEngine MujocoEngine::from_text(const std::string& xml, const std::string& name) {
-  return MujocoEngine(std::make_unique<Parts>(Parts{compile_text(xml, name), nullptr}));
+  return MujocoEngine(std::make_unique<Parts>(std::shared_ptr<mjModel>(compile_text(xml, name))));
 }
+MujocoEngine MujocoEngine::on_same_model() const { return MujocoEngine(std::make_unique<Parts>(parts_->model)); }
 
 int MujocoEngine::nq() const { return count(parts_->model->nq); }
 int MujocoEngine::nv() const { return count(parts_->model->nv); }
@@ -38,6 +67,12 @@ int MujocoEngine::na() const { return count(parts_->model->na); }
 double MujocoEngine::timestep() const { return parts_->model->opt.timestep; }
 void MujocoEngine::set_timestep(double timestep) { parts_->model->opt.timestep = timestep; }
 void MujocoEngine::leave_out_unsupported() { cgpo::leave_out_unsupported(*parts_->model); }
+void MujocoEngine::leave_out_measurements() {
+  mjModel& model = *parts_->model;
+  if (model.nplugin > 0 || model.nhistory > 0) return;  // a plugin may look at a sensor, and so may a delay
+  model.opt.disableflags |= mjDSBL_SENSOR;
+  model.opt.enableflags &= ~(mjENBL_ENERGY | mjENBL_FWDINV);
+}
 void MujocoEngine::use_euler() { parts_->model->opt.integrator = mjINT_EULER; }
 
 MujocoEngine::WithoutConstraints::WithoutConstraints(MujocoEngine& engine)
@@ -50,7 +85,7 @@ void MujocoEngine::set_state(std::span<const double> q, std::span<const double> 
   mjData* const data = parts_->data.get();
   check(static_cast<int>(q.size()) == nq() && static_cast<int>(v.size()) == nv(), "the state has the model's size");
   check(activation.empty() || static_cast<int>(activation.size()) == na(), "the state has all activations, or none");
-  mj_resetData(parts_->model.get(), data);
+  parts_->reset();
   std::copy(q.begin(), q.end(), data->qpos);
   std::copy(v.begin(), v.end(), data->qvel);
   std::copy(activation.begin(), activation.end(), data->act);
@@ -60,11 +95,13 @@ bool MujocoEngine::step(std::span<const double> control, int substeps) {
   mjData* const data = parts_->data.get();
   check(static_cast<int>(control.size()) == nu(), "one control for each actuator");
   std::copy(control.begin(), control.end(), data->ctrl);
+  parts_->tainted = true;  // and stays so if MuJoCo throws, too
   for (int i = 0; i < substeps; ++i) {
     mj_step(parts_->model.get(), data);
     const auto bad = [&](mjtWarning warning) { return data->warning[warning].number > 0; };
     if (bad(mjWARN_BADQPOS) || bad(mjWARN_BADQVEL) || bad(mjWARN_BADQACC) || bad(mjWARN_BADCTRL)) return false;
   }
+  parts_->tainted = false;
   return true;
 }
 

@@ -17,6 +17,9 @@ class MujocoEngine {
  public:
   static MujocoEngine from_file(const std::string& path);
   static MujocoEngine from_text(const std::string& xml, const std::string& name = "model");
+  // Another engine of the same compiled model, for another thread: what is done to a model later, all of its engines
+  // see, so let nobody change it from then on.
+  MujocoEngine on_same_model() const;
   MujocoEngine(MujocoEngine&&) noexcept;
   MujocoEngine& operator=(MujocoEngine&&) noexcept;
   ~MujocoEngine();
@@ -29,6 +32,8 @@ class MujocoEngine {
   void set_timestep(double timestep);
   // From now on without the forces of the elements that Model::unsupported lists, so that the rest can be compared.
   void leave_out_unsupported();
+  // From now on without what a step computes and its result does not depend on: sensors, energies, statistics.
+  void leave_out_measurements();
   // From now on with Euler's steps. 'discrete' puts the step into the accelerations; the others leave them alone.
   void use_euler();
   // While it lives, no constraint is looked for: what is left are the forces of the smooth dynamics, in less time.
@@ -44,8 +49,8 @@ class MujocoEngine {
     int flags_;
   };
 
-  // Time and the solver's warm start begin anew, so that a step depends on nothing but state and control. Without
-  // activations they are 0.
+  // Time, the solver's warm start and all else that a step reads begin anew, so that a step depends on nothing but
+  // state and control. Without activations they are 0.
   void set_state(std::span<const double> q, std::span<const double> v, std::span<const double> activation = {});
   // false if MuJoCo found a bad state or control and went on with zeros; the state is then not to be used.
   bool step(std::span<const double> control, int substeps = 1);

@@ -25,6 +25,8 @@ class EnvironmentList final : public OutsideEnvironments {
                                                          [](const CostSpec& cost) { return !cost.stops_at_end; });
   }
 
+  bool in_parallel() const override { return true; }
+
   void reset(int first, std::span<const std::uint64_t> seeds, std::span<double> observations) override {
     const auto size = static_cast<std::size_t>(spec_.observations);
     for (std::size_t i = 0; i < seeds.size(); ++i) {
@@ -119,8 +121,13 @@ std::shared_ptr<const Task> make_outside_task(TaskSpec spec, std::shared_ptr<Out
   return std::make_shared<const Task>(std::move(parts));
 }
 
+std::shared_ptr<OutsideEnvironments> make_environments(const TaskSpec& spec,
+                                                       std::function<std::unique_ptr<Environment>()> make) {
+  return std::make_shared<EnvironmentList>(spec, std::move(make));
+}
+
 std::shared_ptr<const Task> make_environment_task(TaskSpec spec, std::function<std::unique_ptr<Environment>()> make) {
-  auto environments = std::make_shared<EnvironmentList>(spec, std::move(make));
+  auto environments = make_environments(spec, std::move(make));
   return make_outside_task(std::move(spec), std::move(environments));
 }
 

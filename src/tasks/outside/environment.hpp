@@ -30,7 +30,10 @@ class Environment {
 // The task that they are; `spec.states` follows from its observations.
 std::shared_ptr<const Task> make_outside_task(TaskSpec spec, std::shared_ptr<OutsideEnvironments> environments);
 
-// `make` gives a new environment; one is made for each that trains at the same time.
+// Environments of a class, by number; `make` gives a new one, and one is made for each that trains at the same time.
+std::shared_ptr<OutsideEnvironments> make_environments(const TaskSpec& spec,
+                                                       std::function<std::unique_ptr<Environment>()> make);
+// The task that they are.
 std::shared_ptr<const Task> make_environment_task(TaskSpec spec, std::function<std::unique_ptr<Environment>()> make);
 
 }  // namespace cgpo

@@ -3,16 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/ranges.h>
+#include <mutex>
 
 #include "cgpo/physics/dynamics/step.hpp"
+#include "cgpo/tasks/robots/simulated.hpp"
 
 namespace cgpo {
 namespace {
 
 class MujocoSteps final : public OutsideEngine {
  public:
-  explicit MujocoSteps(const Robot& robot)
-      : robot_(robot), engine_(make_mujoco_engine(robot)), control_(static_cast<std::size_t>(engine_.nu())) {}
+  MujocoSteps(std::shared_ptr<const Robot> robot, MujocoEngine engine)
+      : kept_(std::move(robot)),
+        robot_(*kept_),
+        engine_(std::move(engine)),
+        control_(static_cast<std::size_t>(engine_.nu())) {}
 
   bool step(std::span<const double> state, std::span<const double> action, std::span<double> next) override {
     const RobotState<double> before(*robot_.model, state);
@@ -27,10 +32,27 @@ class MujocoSteps final : public OutsideEngine {
   }
 
  private:
-  Robot robot_;
+  std::shared_ptr<const Robot> kept_;
+  const Robot& robot_;
   MujocoEngine engine_;
   std::vector<double> control_;
 };
+
+// Engines for any number of threads, of a model that is compiled once, when the first of them is made.
+std::function<std::unique_ptr<OutsideEngine>()> mujoco_steps_of(const std::shared_ptr<const Robot>& robot) {
+  struct Compiled {
+    std::mutex mutex;
+    std::optional<MujocoEngine> engine;
+  };
+  return [robot, compiled = std::make_shared<Compiled>()]() -> std::unique_ptr<OutsideEngine> {
+    const std::lock_guard lock(compiled->mutex);
+    if (!compiled->engine) {
+      compiled->engine = make_mujoco_engine(*robot);
+      compiled->engine->leave_out_measurements();
+    }
+    return std::make_unique<MujocoSteps>(robot, compiled->engine->on_same_model());
+  };
+}
 
 std::vector<Traced> own_substep(const Robot& robot, const PhysicsParameters& physics, TracedSpan state,
                                 TracedSpan action) {
@@ -98,14 +120,38 @@ int read_substeps(const TaskOptions& options, const std::string& name, int stand
   return substeps == 0.0 ? standard : static_cast<int>(substeps);
 }
 
+// What a robot may be moved by; a simulator of somebody's own, if there is one.
+TaskOption engine_option(Engine standard) {
+  TaskOption option{.name = "engine",
+                    .standard = std::string(standard == Engine::kOwn ? "own" : "mujoco"),
+                    .help = "own: our dynamics, with derivatives; mujoco: mj_step, with those of its twin",
+                    .choices = {"own", "mujoco"}};
+  if (standard == Engine::kSimulator) {
+    option.standard = std::string("simulator");
+    option.help += "; simulator: the task's own, with those of its twin";
+    option.choices.emplace_back("simulator");
+  }
+  return option;
+}
+
+Engine engine_named(const std::string& name) {
+  return name == "own" ? Engine::kOwn : name == "mujoco" ? Engine::kMujoco : Engine::kSimulator;
+}
+
+// A step of a simulator outside is one, as long as the task says.
+void check_steps_outside(const TaskOptions& options) {
+  for (const char* const name : {"substeps", "dt"}) {
+    if (options.number(name) == 0.0) continue;
+    throw UserError("{} is of task.engine=own and mujoco; the steps of the task's simulator are its own affair",
+                    option_key(name));
+  }
+}
+
 }  // namespace
 
 std::vector<TaskOption> robot_options(const RobotDefaults& defaults, bool collides) {
   std::vector<TaskOption> options = {
-      {.name = "engine",
-       .standard = std::string(defaults.engine == Engine::kOwn ? "own" : "mujoco"),
-       .help = "own: our dynamics, with derivatives; mujoco: mj_step, with those of its twin",
-       .choices = {"own", "mujoco"}},
+      engine_option(defaults.engine),
       {.name = "substeps",
        .standard = 0.0,
        .help = fmt::format("physics steps of an environment step; 0: {} with own, {} with mujoco",
@@ -157,16 +203,19 @@ Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options) {
         robot.model->name);
   }
   const auto actuators = static_cast<std::size_t>(robot.model->nu);
-  robot.engine = options.text("engine") == "own" ? Engine::kOwn : Engine::kMujoco;
-  robot.substeps = read_substeps(options, "substeps",
-                                 robot.engine == Engine::kOwn ? defaults.own_substeps : defaults.mujoco_substeps);
+  robot.engine = engine_named(options.text("engine"));
+  if (robot.engine == Engine::kSimulator) check_steps_outside(options);
+  const int standard_substeps = robot.engine == Engine::kOwn      ? defaults.own_substeps
+                                : robot.engine == Engine::kMujoco ? defaults.mujoco_substeps
+                                                                  : 1;
+  robot.substeps = read_substeps(options, "substeps", standard_substeps);
   const double dt = options.number("dt") > 0.0 ? options.number("dt") : defaults.period / robot.substeps;
   robot.physics = read_physics(options, "", dt, defaults.contact);
   const auto own_steps = [&](const char* section, int own_substeps) {
     return OwnSteps{read_physics(options, section, robot.period() / own_substeps, defaults.contact), own_substeps};
   };
-  if (robot.engine == Engine::kMujoco) robot.prelude = own_steps("", defaults.own_substeps);
-  if (robot.engine == Engine::kMujoco && options.flag("gradient.twin")) {
+  if (robot.engine != Engine::kOwn) robot.prelude = own_steps("", defaults.own_substeps);
+  if (robot.engine != Engine::kOwn && options.flag("gradient.twin")) {
     robot.twin = own_steps("twin.", read_substeps(options, "twin.substeps", defaults.own_substeps));
   }
   robot.action_scale = options.number("action_scale");
@@ -188,7 +237,7 @@ TaskSpec robot_spec(const Robot& robot, int observations, int extra) {
   spec.substeps = robot.substeps;
   spec.dt = robot.dt();
   spec.differentiable = robot.engine == Engine::kOwn;
-  if (robot.engine == Engine::kOwn) {  // MuJoCo's own step leaves nothing out
+  if (robot.engine == Engine::kOwn) {  // the others' steps leave nothing out
     spec.unsupported = robot.model->unsupported;
     spec.warnings = robot.model->warnings;
   } else if (robot.twin.substeps > 0 && !robot.model->unsupported.empty()) {
@@ -238,8 +287,17 @@ void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedO
     parts.dynamics = robot_substeps(robot, robot->physics, outcome);
     return;
   }
-  parts.dynamics = OutsideStep{
-      [robot]() -> std::unique_ptr<OutsideEngine> { return std::make_unique<MujocoSteps>(*robot); }, outcome};
+  if (robot->engine == Engine::kSimulator) {
+    OutsideStates states = states_outside(robot, parts.reset);
+    // Where only a start is wanted, as on our engine before, it is one of the simulator's, too.
+    parts.reset = [begin = states.begin](RandomStream& random, std::span<double> state) { begin(0, random, state); };
+    parts.reset_in_batch = [begin = states.begin](RandomStream& random, const BatchPlace&, std::span<double> state) {
+      begin(0, random, state);
+    };
+    parts.dynamics = OutsideStep{nullptr, outcome, std::move(states)};
+  } else {
+    parts.dynamics = OutsideStep{mujoco_steps_of(robot), outcome};
+  }
   const auto stand_in = [&](const OwnSteps& own) -> std::shared_ptr<const Task> {
     if (own.substeps == 0) return nullptr;
     return moved_by(robot_substeps(robot, own.physics, outcome), own.substeps, parts);

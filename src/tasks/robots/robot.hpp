@@ -34,8 +34,9 @@
 namespace cgpo {
 
 enum class Engine : std::uint8_t {
-  kOwn,     // our dynamics: smooth contact, derivatives
-  kMujoco,  // mj_step with the contact of the MJCF file: outside, with none of its own derivatives
+  kOwn,        // our dynamics: smooth contact, derivatives
+  kMujoco,     // mj_step with the contact of the MJCF file: outside, with none of its own derivatives
+  kSimulator,  // a simulator of somebody's own, which shows the robot's states (robots/simulated.hpp): outside as well
 };
 
 // What is drawn beside a robot: a ball whose place in the world stands in the extra part of the state.
@@ -60,8 +61,10 @@ struct Robot {
   Engine engine = Engine::kOwn;
   PhysicsParameters physics;  // of our own engine; its time step is that of both
   int substeps = 1;
-  OwnSteps twin;     // where our engine only lends its derivative,
-  OwnSteps prelude;  // and where it is what is learned on first
+  OwnSteps twin;                                             // where our engine only lends its derivative,
+  OwnSteps prelude;                                          // and where it is what is learned on first
+  std::shared_ptr<OutsideEnvironments> simulator = nullptr;  // of kSimulator,
+  int shown = 0;                                             // and how many entries of the state it shows
   double action_scale = 1.0;
   std::vector<double> action_offset = {};  // one an actuator, or none
   std::vector<Marker> markers = {};

@@ -1,8 +1,10 @@
 // One environment step of a batch, forwards and backwards: all that a rollout knows of a task.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "cgpo/base/aligned.hpp"
@@ -67,6 +69,9 @@ struct StepBatch {
   Real* ended;              // one row, 1 or 0
   Rows<Real> inner = {};    // [inner_rows()], the states between substeps, for pull_back; none: they are not kept
   int environment = 0;      // of the batch, that lane 0 is: for simulators that keep the state of each to themselves
+  // One row: 0 where nobody looks at what a lane does any more, so that an engine outside may leave it where it is; no
+  // row: somebody looks at all of them.
+  const std::uint8_t* keep = nullptr;
 };
 
 // For every signal k the adjoint of L_k with respect to the step's results goes in, with respect to its inputs comes
@@ -117,6 +122,10 @@ class Simulator {
   virtual void start(const EpisodeStarts& starts, Rows<Real> state, int lanes, SimulatorScratch<Real>& scratch) const;
   virtual void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const = 0;
   virtual bool differentiable() const { return false; }
+  // Whether its lanes take long, one after the other: then threads had better share a block's, with the same bits.
+  virtual bool steps_lane_by_lane() const { return false; }
+  // Spent in an engine outside since this was last asked, the sum over all threads; none: there is no such engine.
+  virtual std::optional<double> take_seconds_outside() const { return std::nullopt; }
   virtual int inner_rows() const { return 0; }
   // Arithmetic operations of a lane, as far as kernels do them.
   virtual std::int64_t step_operations() const = 0;
@@ -198,16 +207,19 @@ class SubstepSimulator final : public Simulator<Real> {
   std::unique_ptr<Kernel<Real>> outcome_adjoint_;
 };
 
-// OutsideStep: the engine steps lane after lane, a compiled graph does the rest. A lane whose engine found a bad state
-// gets NaN there. Backwards goes the task's twin, from each of the engine's states; where its derivative is not finite
-// the step tells nothing, and has no adjoint.
+// OutsideStep: the engine steps lane after lane, or environments outside all lanes at once, and a compiled graph does
+// the rest. A lane whose engine found a bad state gets NaN there. Backwards goes the task's twin, from each of the
+// engine's states; where its derivative is not finite the step tells nothing, and has no adjoint.
 template <class Real>
 class OutsideStepSimulator final : public Simulator<Real> {
  public:
   OutsideStepSimulator(std::shared_ptr<const Task> task, std::vector<int> costs, Backend backend = Backend::kBest);
 
+  void start(const EpisodeStarts& starts, Rows<Real> state, int lanes, SimulatorScratch<Real>& scratch) const override;
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
   bool differentiable() const override { return twin_ != nullptr; }
+  bool steps_lane_by_lane() const override { return !states_ || states_->environments->in_parallel(); }
+  std::optional<double> take_seconds_outside() const override;
   std::int64_t step_operations() const override { return outcome_->operations(); }
   std::int64_t pull_back_operations() const override { return twin_ ? twin_->pull_back_operations() : 0; }
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
@@ -218,14 +230,18 @@ class OutsideStepSimulator final : public Simulator<Real> {
     std::vector<double> state, action, next;
   };
   void move(const StepBatch<Real>& batch, int lanes) const;
+  void move_outside(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const;
   std::unique_ptr<Worker> take() const;
   void put_back(std::unique_ptr<Worker> worker) const;
+  void count(std::chrono::steady_clock::time_point begin) const;  // that somebody outside has worked since then
 
   std::function<std::unique_ptr<OutsideEngine>()> make_engine_;
+  std::optional<OutsideStates> states_;  // in place of engines
   std::unique_ptr<Kernel<Real>> outcome_;
   std::unique_ptr<SubstepSimulator<Real>> twin_;  // null: there is none
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Worker>> idle_;  // as many as threads have stepped at once
+  mutable double seconds_outside_ = 0.0;
 };
 
 // OutsideEnvironments: nothing of the step is ours.
@@ -237,6 +253,7 @@ class OutsideEnvironmentSimulator final : public Simulator<Real> {
 
   void start(const EpisodeStarts& starts, Rows<Real> state, int lanes, SimulatorScratch<Real>& scratch) const override;
   void step(const StepBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
+  bool steps_lane_by_lane() const override { return environments_->in_parallel(); }
   std::int64_t step_operations() const override { return 0; }
 
  private:

@@ -82,6 +82,9 @@ write("taskfile", "robot", """horizon = 5
 period = 0.1
 observation = "qpos"
 reward = "body('b').position.x"
+[simulator]
+command = "true"
+timeout = 1
 [robot]
 mjcf = "<mujoco/>"
 [[robot.actuators]]
