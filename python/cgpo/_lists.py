@@ -50,4 +50,11 @@ def check(task, *, states=32, window=10, seed=0, settings=None):
     >>> cgpo.check("function")["max_relative_error"] < 1e-5
     True
     """
-    return json.loads(_core.check_json(_values.word(task), int(states), int(window), int(seed), _values.flat(settings)))
+    text = _core.check_json(
+        _values.word(task),
+        _values.whole("states", states, 1, 1_000_000),
+        _values.whole("window", window, 1, 1_000_000),
+        _values.seed(seed),
+        _values.flat(settings),
+    )
+    return json.loads(text)

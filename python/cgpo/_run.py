@@ -98,7 +98,7 @@ class Run:
 
         >>> import cgpo
         >>> run = cgpo.train("function", iterations=3, out="return-run", progress=False)
-        >>> run.return_ == run.log["return"][-1]
+        >>> run.return_ == float(run.log["return"][-1])
         True
         """
         last = self._last("return")
@@ -132,7 +132,7 @@ class Run:
         """Whether the last iteration's episodes kept all limits; None before the first. `evaluate` judges the policy.
 
         >>> import cgpo
-        >>> cgpo.train("function", iterations=20, out="feasible-run", progress=False).feasible in (True, False)
+        >>> cgpo.train("function", iterations=3, out="feasible-run", progress=False).feasible in (True, False)
         True
         """
         last = self._last("feasible")
@@ -170,7 +170,7 @@ class Run:
             )
         if noise and seed is None:
             seed = secrets.randbits(62)
-        actions = policy.act(rows, _values.whole(seed) if noise else None, int(step))
+        actions = policy.act(rows, _values.seed(seed) if noise else None, _values.whole("step", step, 0, 2**32 - 1))
         return actions[0] if given.ndim == 1 else actions
 
     def evaluate(
@@ -198,14 +198,14 @@ class Run:
         (['mean', 'se'], 'height')
         """
         text = self._policy(checkpoint).evaluate_json(
-            episodes=int(episodes),
+            episodes=_values.whole("episodes", episodes, 1, 100_000_000),
             deterministic=bool(deterministic),
-            seed=_values.whole(seed),
+            seed=_values.seed(seed),
             engine=engine or "",
-            substeps=int(substeps),
+            substeps=_values.whole("substeps", substeps, 0, 1000),
             settings=_values.flat(settings),
             explain=bool(explain),
-            threads=int(threads),
+            threads=_values.threads(threads),
         )
         return json.loads(text)
 
@@ -221,10 +221,10 @@ class Run:
             _core.write_report(
                 folders=[str(self.folder)],
                 out=_values.path(out),
-                episodes=int(episodes),
-                replays=int(replays),
-                seed=_values.whole(seed),
-                threads=int(threads),
+                episodes=_values.whole("episodes", episodes, 0, 100_000_000),
+                replays=_values.whole("replays", replays, 0, 16),
+                seed=_values.seed(seed),
+                threads=_values.threads(threads),
                 **self._consent,
             )
         )

@@ -24,9 +24,11 @@ class _Listener:
         self.callbacks = callbacks
         self.progress = progress
         self.folder = None
+        self.done = 0
 
     def opened(self, opening):
         self.folder = opening["folder"]
+        self.done = opening["done"]
         self.progress.open(opening)
         for element in opening["left_out"]:
             warnings.warn(f"left out of the robot: {element}", stacklevel=3)
@@ -35,6 +37,7 @@ class _Listener:
 
     def told(self, line, text):
         entry = json.loads(line)
+        self.done = entry["iteration"] + 1
         self.progress.show(entry["iteration"], text)
         for callback in self.callbacks:
             try:
@@ -92,34 +95,31 @@ def train(
     """
     shown = _progress.make(progress)
     listener = _Listener(_callbacks(callback), shown)
-    ending = ""
     try:
-        result = _core.train(
+        _core.train(
             task=_values.word(task),
             algorithm=algo,
             preset=preset,
             init=_values.path(init),
-            seed=_values.whole(seed),
+            seed=_values.seed(seed),
             settings=_values.flat({**(settings or {}), **top_level}),
             out=_values.path(out),
             resume=bool(resume),
             force=bool(force),
             allow_unsupported=bool(allow_unsupported),
             allow_command=bool(allow_command),
-            threads=int(threads),
+            threads=_values.threads(threads),
             opened=listener.opened,
             told=listener.told,
         )
-        interrupted = result["interrupted"]
     except _Enough:
-        interrupted = None
+        pass
+    except KeyboardInterrupt as pressed:
+        if pressed.args or listener.folder is None:
+            raise
+        raise KeyboardInterrupt(
+            f"stopped after {listener.done} iterations; cgpo.train(out={listener.folder!r}, resume=True) goes on"
+        ) from None
     finally:
-        shown.close(ending)
-    if interrupted is not None:
-        if type(interrupted) is KeyboardInterrupt and not interrupted.args:
-            interrupted = KeyboardInterrupt(
-                f"stopped after {result['iterations']} iterations; "
-                f"cgpo.train(out={listener.folder!r}, resume=True) goes on"
-            )
-        raise interrupted
+        shown.close()
     return Run(listener.folder, allow_command=allow_command, settings=settings)

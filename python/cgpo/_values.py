@@ -1,6 +1,11 @@
 """From what users write to what the module takes."""
 
+import operator
 import os
+
+from cgpo import _core
+
+LARGEST_SEED = 2**63 - 1
 
 
 def plain(value):
@@ -36,9 +41,25 @@ def word(task):
     return say() if say is not None else os.fspath(task)
 
 
-def whole(value):
-    """A whole number, NumPy's too; None stays."""
-    return None if value is None else int(value)
+def whole(name, value, low, high):
+    """A whole number within bounds, NumPy's too."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = low - 1
+    if not low <= number <= high:
+        raise _core.Error(f"{name} must be a whole number from {low} to {high}, not {value!r}")
+    return number
+
+
+def seed(value):
+    """A seed; None stays."""
+    return None if value is None else whole("seed", value, 0, LARGEST_SEED)
+
+
+def threads(value):
+    """A number of threads; 0: all cores."""
+    return whole("threads", value, 0, 1024)
 
 
 def path(value):

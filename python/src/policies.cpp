@@ -47,12 +47,6 @@ NumpyRows act(const TrainedPolicy& policy, const Rows& observations, std::option
 std::string evaluate_to_json(const TrainedPolicy& policy, int episodes, bool deterministic,
                              std::optional<std::int64_t> seed, const std::string& engine, int substeps,
                              const Settings& settings, bool explain_it, int threads) {
-  if (episodes < 1 || episodes > 100'000'000) {
-    throw UserError("episodes must be a whole number from 1 to 100000000, not {}", episodes);
-  }
-  if (substeps < 0 || substeps > 1000) {
-    throw UserError("substeps must be a whole number from 1 to 1000, or 0 for the engine's own, not {}", substeps);
-  }
   const EvaluationOptions options{.episodes = episodes,
                                   .deterministic = deterministic,
                                   .seed = seed,

@@ -4,13 +4,10 @@
 #include <algorithm>
 #include <thread>
 
-#include "cgpo/base/error.hpp"
-
 namespace cgpo::python {
 
+// 0: all cores, as on the command line.
 inline int threads_or_all(int threads) {
-  if (threads < 0 || threads > 1024)
-    throw UserError("threads must be from 1 to 1024, or 0 for all cores, not {}", threads);
   return threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 

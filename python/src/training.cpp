@@ -55,24 +55,17 @@ class Session {
     notes_.insert(notes_.end(), run_->notes().begin(), run_->notes().end());
   }
 
-  nb::dict train() {
+  void train() {
     announce();
-    TrainingResult result;
     try {
       const nb::gil_scoped_release free;
-      result = run_->train([this](const LogEntry& entry, double speed) { tell(entry, speed); },
-                           [this] { return is_interrupted(); });
+      run_->train([this](const LogEntry& entry, double speed) { tell(entry, speed); },
+                  [this] { return is_interrupted(); });
+      run_.reset();  // its folder is free for others from here on
     } catch (const IterationFailed& error) {
       throw UserError("{}: train(..., --resume) goes on", error.what());
     }
-    nb::dict summary;
-    summary["folder"] = run_->paths().folder.string();
-    summary["iterations"] = result.iterations;
-    summary["finished"] = result.finished;
-    summary["steps_per_second"] = result.steps_per_second;
-    summary["interrupted"] = interrupted_;
-    run_.reset();  // its folder is free for others from here on
-    return summary;
+    if (interruption_) std::rethrow_exception(interruption_);
   }
 
  private:
@@ -109,14 +102,13 @@ class Session {
   bool is_interrupted() {
     const nb::gil_scoped_acquire taken;
     if (PyErr_CheckSignals() == 0) return false;
-    nb::python_error error;
-    interrupted_ = nb::borrow(error.value());
+    interruption_ = std::make_exception_ptr(nb::python_error());
     return true;
   }
 
   nb::object opened_;
   nb::object told_;
-  nb::object interrupted_ = nb::none();
+  std::exception_ptr interruption_;
   std::optional<Run> run_;
   std::vector<std::string> notes_;
   Clock::time_point begin_;
@@ -149,7 +141,7 @@ void bind_training(nb::module_& module) {
         configuration.seed = seed;
         configuration.sets = assignments_from(settings);
         configuration.allow_commands = allow_command;
-        return Session(request, std::move(opened), std::move(told)).train();
+        Session(request, std::move(opened), std::move(told)).train();
       },
       nb::kw_only(), nb::arg("task").none(), nb::arg("algorithm").none(), nb::arg("preset").none(),
       nb::arg("init").none(), nb::arg("seed").none(), nb::arg("settings"), nb::arg("out").none(), nb::arg("resume"),
