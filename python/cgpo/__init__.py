@@ -10,8 +10,9 @@ from cgpo import _library
 
 _library.load()
 
-from cgpo import _core, callbacks  # noqa: E402
+from cgpo import _core, _lazy, _registration, callbacks  # noqa: E402
 from cgpo._core import Error  # noqa: E402
+from cgpo._lazy import make, make_vec  # noqa: E402
 from cgpo._lists import algorithms, check, settings, tasks  # noqa: E402
 from cgpo._log import Log  # noqa: E402
 from cgpo._run import Report, Run, load  # noqa: E402
@@ -28,6 +29,8 @@ Error.__doc__ = """What was asked for cannot be done; the sentence says why, and
 unknown task 'cheetah'
 """
 __version__ = _core.__version__
+__getattr__ = _lazy.module
+_registration.register_now_or_later()
 __all__ = [
     "Error",
     "Log",
@@ -37,6 +40,8 @@ __all__ = [
     "callbacks",
     "check",
     "load",
+    "make",
+    "make_vec",
     "settings",
     "tasks",
     "train",

@@ -10,6 +10,7 @@ namespace cgpo::python {
 
 namespace nb = nanobind;
 
+void bind_environments(nb::module_& module);
 void bind_errors(nb::module_& module);
 void bind_command(nb::module_& module);
 void bind_lists(nb::module_& module);
