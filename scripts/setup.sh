@@ -7,7 +7,7 @@ build=(
   libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev         # text, command line, configuration, JSON
   librandom123-dev                                                       # counter-based random numbers
   libasmjit-dev                                                          # encodes machine code
-  python3-pip python3-venv                                               # fetch MuJoCo and other Python packages
+  python3-pip python3-venv python3-dev                                   # fetch MuJoCo and other packages; the Python package
   libjs-three libjs-chart.js                                             # pages: robots, curves
 )
 test=(

@@ -1,5 +1,4 @@
 // `cgpo check`: a task's derivatives beside central differences.
-#include "cgpo/base/json.hpp"
 #include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/terminal.hpp"
 #include "cgpo/config/configuration.hpp"
@@ -26,12 +25,7 @@ int check_task(const CheckRequest& request) {
       check_derivatives(task, request.states, request.window, static_cast<std::uint64_t>(request.seed));
   const bool agree = check.max_relative_error <= kDerivativeTolerance;
   if (request.json) {
-    Json result;
-    result["task"] = task->spec().name;
-    result["max_relative_error"] = check.max_relative_error;
-    result["states"] = check.states;
-    result["window"] = check.window;
-    say_json(result);
+    say_json(to_json(check, task->spec().name));
   } else {
     say("{}: derivatives and central differences {} on {} windows of {} steps; largest relative error {:.2e}\n",
         task->spec().name, agree ? "agree" : "DO NOT agree", check.states, check.window, check.max_relative_error);

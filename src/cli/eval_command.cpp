@@ -50,13 +50,7 @@ int eval(EvalRequest& request) {
 
   const Configuration& configuration = policy.configuration();
   if (request.json) {
-    Json result = to_json(report);
-    result["task"] = configuration.task;
-    result["seed"] = seed_of(policy, options);
-    result["checkpoint"] = policy.path().string();
-    result["deterministic"] = options.deterministic;
-    if (!options.engine.empty()) result["engine"] = options.engine;
-    for (const Assignment& assignment : options.task_sets) result["changed"].push_back(assignment.key);
+    Json result = evaluation_json(policy, options, report);
     if (explanation) result["explanation"] = to_json(*explanation, find_causes(*explanation));
     say_json(result);
     return 0;

@@ -5,62 +5,18 @@
 #include <vector>
 
 #include "cgpo/algorithms/registry.hpp"
-#include "cgpo/base/json.hpp"
 #include "cgpo/base/table.hpp"
 #include "cgpo/cli/commands.hpp"
 #include "cgpo/cli/terminal.hpp"
 #include "cgpo/config/configuration.hpp"
 #include "cgpo/config/defaults.hpp"
+#include "cgpo/config/listing.hpp"
 #include "cgpo/config/value.hpp"
 #include "cgpo/tasks/registry.hpp"
 #include "cgpo/tasks/unconstrained.hpp"
 
 namespace cgpo {
 namespace {
-
-// A twin's derivative is one, too.
-bool has_derivative(const Task& task) { return task.spec().differentiable || task.twin() != nullptr; }
-
-Json describe(const Task& described) {
-  const TaskSpec& spec = described.spec();
-  Json task;
-  task["name"] = spec.name;
-  task["summary"] = spec.summary;
-  task["observations"] = spec.observations;
-  task["actions"] = spec.actions;
-  task["horizon"] = spec.horizon;
-  task["substeps"] = spec.substeps;
-  task["dt"] = spec.dt;
-  task["costs"] = Json::array();
-  for (const CostSpec& cost : spec.costs) {
-    Json entry;
-    entry["name"] = cost.name;
-    entry["limit"] = cost.limit;
-    entry["standard"] = cost.standard;
-    if (const UnconstrainedCost* free = find_unconstrained_cost(spec.name, cost.name)) {
-      entry["unconstrained"] = {{"mean", free->mean},
-                                {"se", free->se},
-                                {"algorithm", free->algorithm},
-                                {"seeds", free->seeds},
-                                {"steps", free->steps}};
-    }
-    task["costs"].push_back(std::move(entry));
-  }
-  task["differentiable"] = has_derivative(described);
-  return task;
-}
-
-// What an outside simulator is, only itself can say.
-Json describe(const TaskEntry& entry) {
-  Json task;
-  task["name"] = entry.name;
-  task["summary"] = entry.summary;
-  task["needs"] = entry.needs;
-  for (const char* unknown : {"observations", "actions", "horizon", "substeps", "dt"}) task[unknown] = nullptr;
-  task["costs"] = Json::array();
-  task["differentiable"] = false;
-  return task;
-}
 
 std::string describe_options(const TaskEntry& entry) {
   std::string text;
@@ -96,11 +52,7 @@ std::string describe_unconstrained(const TaskSpec& spec) {
 
 int list_tasks(bool json) {
   if (json) {
-    Json result;
-    result["tasks"] = Json::array();
-    for (const TaskEntry& entry : task_registry())
-      result["tasks"].push_back(entry.needs.empty() ? describe(*standard_task(entry.name)) : describe(entry));
-    say_json(result);
+    say_json(list_of_tasks());
     return 0;
   }
   std::vector<std::vector<std::string>> rows = {
@@ -132,15 +84,7 @@ int list_tasks(bool json) {
 
 int list_algorithms(bool json) {
   if (json) {
-    Json result;
-    result["algorithms"] = Json::array();
-    for (const AlgorithmEntry& entry : algorithm_registry()) {
-      Json algorithm;
-      algorithm["name"] = entry.name;
-      algorithm["summary"] = entry.summary;
-      result["algorithms"].push_back(std::move(algorithm));
-    }
-    say_json(result);
+    say_json(list_of_algorithms());
     return 0;
   }
   std::vector<std::vector<std::string>> rows = {{"algorithm", "what it does"}};

@@ -1,34 +1,17 @@
 #include "cgpo/cli/progress.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 
 #include "cgpo/base/text.hpp"
 #include "cgpo/cli/terminal.hpp"
+#include "cgpo/run/progress_line.hpp"
 
 namespace cgpo {
 
 std::string Progress::line(const LogEntry& entry, double steps_per_second) const {
-  const IterationReport& report = entry.report;
-  std::string text = fmt::format("{:>{}}/{}  return {}", report.iteration + 1, fmt::formatted_size("{}", iterations_),
-                                 iterations_, number_or_unknown(report.return_mean));
-  for (std::size_t i = 0; i < report.costs.size(); ++i) {
-    text += fmt::format("  cost {} {:<2} {:.5g}", number_or_unknown(report.costs[i]), limit_sign(report, i),
-                        report.limits[i]);
-  }
-  if (report.radius) text += fmt::format("  radius {:.2e}", *report.radius);
-  if (!report.update_case.empty()) text += fmt::format("  {}", report.update_case);
-  if (report.world && !std::isnan(report.world->state_error)) {
-    text += fmt::format("  model error {:.2g}, {:.2g} after a window", report.world->state_error,
-                        report.world->window_error);
-  }
   const double session = std::chrono::duration<double>(Clock::now() - begin_).count();
-  const int left = iterations_ - report.iteration - 1;
-  text += fmt::format("  {} steps/s  {} left", format_rate(steps_per_second), format_duration(session / shown_ * left));
-  if (report.diverged > 0) text += fmt::format("  {} of {} diverged", report.diverged, report.episodes);
-  return text;
+  const int left = iterations_ - entry.report.iteration - 1;
+  return progress_line(entry, iterations_, steps_per_second, session / shown_ * left);
 }
 
 std::size_t Progress::width() const {

@@ -52,4 +52,15 @@ EvaluationReport evaluate(const TrainedPolicy& policy, const EvaluationOptions& 
   }
 }
 
+Json evaluation_json(const TrainedPolicy& policy, const EvaluationOptions& options, const EvaluationReport& report) {
+  Json result = to_json(report);
+  result["task"] = policy.configuration().task;
+  result["seed"] = seed_of(policy, options);
+  result["checkpoint"] = policy.path().string();
+  result["deterministic"] = options.deterministic;
+  if (!options.engine.empty()) result["engine"] = options.engine;
+  for (const Assignment& assignment : options.task_sets) result["changed"].push_back(assignment.key);
+  return result;
+}
+
 }  // namespace cgpo

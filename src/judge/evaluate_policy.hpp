@@ -25,6 +25,9 @@ struct EvaluationOptions {
 // task, or make another of it that the policy does not fit.
 EvaluationReport evaluate(const TrainedPolicy& policy, const EvaluationOptions& options = {});
 
+// What `cgpo eval --json` prints.
+Json evaluation_json(const TrainedPolicy& policy, const EvaluationOptions& options, const EvaluationReport& report);
+
 // The run's configuration as the options change it, with its task, and the seed of the episodes.
 Configuration changed_configuration(const TrainedPolicy& policy, const EvaluationOptions& options);
 std::uint64_t seed_of(const TrainedPolicy& policy, const EvaluationOptions& options);

@@ -256,4 +256,13 @@ DerivativeCheck check_derivatives(const std::shared_ptr<const Task>& task, int s
   return result;
 }
 
+Json to_json(const DerivativeCheck& check, const std::string& task) {
+  Json result;
+  result["task"] = task;
+  result["max_relative_error"] = check.max_relative_error;
+  result["states"] = check.states;
+  result["window"] = check.window;
+  return result;
+}
+
 }  // namespace cgpo

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
+#include "cgpo/base/json.hpp"
 #include "cgpo/tasks/task.hpp"
 
 namespace cgpo {
@@ -21,5 +23,8 @@ struct DerivativeCheck {
 // weighting of that signal, of the observations and of the last state is differentiated with respect to start state and
 // all actions. Throws UserError if the task has no derivative.
 DerivativeCheck check_derivatives(const std::shared_ptr<const Task>& task, int states, int window, std::uint64_t seed);
+
+// What `cgpo check --json` prints.
+Json to_json(const DerivativeCheck& check, const std::string& task);
 
 }  // namespace cgpo

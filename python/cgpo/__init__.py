@@ -1,0 +1,48 @@
+"""Safe reinforcement learning with analytic gradients through a differentiable simulator.
+
+>>> import cgpo
+>>> run = cgpo.train("function", iterations=5, seed=1, out="first-run", progress=False)
+>>> run.evaluate(episodes=256)["task"]
+'function'
+"""
+
+from cgpo import _library
+
+_library.load()
+
+from cgpo import _core, _lazy, _registration, callbacks  # noqa: E402
+from cgpo._core import Error  # noqa: E402
+from cgpo._lazy import make, make_vec  # noqa: E402
+from cgpo._lists import algorithms, check, settings, tasks  # noqa: E402
+from cgpo._log import Log  # noqa: E402
+from cgpo._run import Report, Run, load  # noqa: E402
+from cgpo._training import train  # noqa: E402
+
+Error.__module__ = "cgpo"
+Error.__doc__ = """What was asked for cannot be done; the sentence says why, and what is allowed. A ValueError.
+
+>>> import cgpo
+>>> try:
+...     cgpo.train("cheetah")
+... except cgpo.Error as error:
+...     print(str(error)[:22])
+unknown task 'cheetah'
+"""
+__version__ = _core.__version__
+__getattr__ = _lazy.module
+_registration.register_now_or_later()
+__all__ = [
+    "Error",
+    "Log",
+    "Report",
+    "Run",
+    "algorithms",
+    "callbacks",
+    "check",
+    "load",
+    "make",
+    "make_vec",
+    "settings",
+    "tasks",
+    "train",
+]

@@ -1,0 +1,43 @@
+"""Loads MuJoCo's library out of the package mujoco-core before the module that needs it is imported."""
+
+import ctypes
+import glob
+import importlib.util
+import os
+import platform
+
+MUJOCO = "4.0.0"
+
+
+def _has_avx():
+    # MuJoCo's library uses AVX as soon as it is loaded; where there is none, the process would end without a word.
+    if os.environ.get("CGPO_ISA") == "none":  # for the test of this
+        return False
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return True
+    try:
+        with open("/proc/cpuinfo") as lines:
+            for line in lines:
+                if line.startswith("flags"):
+                    return "avx" in line.split()
+    except OSError:
+        pass
+    return True
+
+
+def _folder():
+    spec = importlib.util.find_spec("mujoco")
+    return list(spec.submodule_search_locations or [""])[0] if spec else None
+
+
+def load():
+    if not _has_avx():
+        raise ImportError("cgpo: this CPU has no AVX, which MuJoCo's library needs")
+    folder = _folder()
+    path = os.path.join(folder or "", f"libmujoco.so.{MUJOCO}")
+    if folder and os.path.exists(path):
+        ctypes.CDLL(path)
+        return
+    seen = glob.glob(os.path.join(folder, "libmujoco.so.*")) if folder else []
+    found = f"; '{folder}' has {os.path.basename(seen[0])}" if seen else ""
+    raise ImportError(f"cgpo needs MuJoCo {MUJOCO}{found}: pip install mujoco-core=={MUJOCO}")

@@ -1,0 +1,22 @@
+// What the files of the module share: one bind_THEME for each of them.
+//
+// The module is thin and never prints: it hands over to the libraries, and what they return as JSON goes to Python as
+// text, the same that `--json` prints. What computes for long releases the GIL.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace cgpo::python {
+
+namespace nb = nanobind;
+
+void bind_environments(nb::module_& module);
+void bind_errors(nb::module_& module);
+void bind_command(nb::module_& module);
+void bind_lists(nb::module_& module);
+void bind_logs(nb::module_& module);
+void bind_policies(nb::module_& module);
+void bind_reports(nb::module_& module);
+void bind_training(nb::module_& module);
+
+}  // namespace cgpo::python

@@ -1,0 +1,17 @@
+// The module cgpo._core. Users see what python/cgpo makes of it.
+#include "cgpo/base/version.hpp"
+
+#include "bindings.hpp"
+
+NB_MODULE(_core, module) {
+  module.doc() = "What the package cgpo is made on; use that.";
+  module.attr("__version__") = CGPO_VERSION;
+  cgpo::python::bind_errors(module);
+  cgpo::python::bind_environments(module);
+  cgpo::python::bind_command(module);
+  cgpo::python::bind_lists(module);
+  cgpo::python::bind_logs(module);
+  cgpo::python::bind_policies(module);
+  cgpo::python::bind_reports(module);
+  cgpo::python::bind_training(module);
+}
