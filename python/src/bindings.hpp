@@ -13,5 +13,6 @@ namespace nb = nanobind;
 void bind_errors(nb::module_& module);
 void bind_command(nb::module_& module);
 void bind_lists(nb::module_& module);
+void bind_tracing(nb::module_& module);
 
 }  // namespace cgpo::python

@@ -9,4 +9,5 @@ NB_MODULE(_core, module) {
   cgpo::python::bind_errors(module);
   cgpo::python::bind_command(module);
   cgpo::python::bind_lists(module);
+  cgpo::python::bind_tracing(module);
 }

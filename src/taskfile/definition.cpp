@@ -322,8 +322,8 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
   const Document document(text, file);
   const TableReader top(document, document.root(), "",
                         {"name", "summary", "horizon", "period", "actions", "observation", "reward", "reward_paper",
-                         "reward_stops_at_end", "end", "robot", "options", "define", "states", "step", "reset", "costs",
-                         "defaults", "embedded"});
+                         "reward_stops_at_end", "end", "robot", "options", "define", "draws", "states", "step", "reset",
+                         "costs", "defaults", "embedded"});
   TaskDefinition definition;
   definition.file = file;
   const EmbeddedParts embedded = read_embedded(top);
@@ -345,6 +345,7 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
       definition.options.push_back(read_option(document, std::string(key.str()), node));
   }
   definition.define = top.expressions("define");
+  definition.draws = top.expressions("draws");
   definition.states = top.expressions("states");
   definition.step = top.expressions("step");
   definition.reset = read_reset(top);
@@ -361,6 +362,7 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
   Names names(document);
   for (const TaskOption& option : definition.options) names.add(option.name, top.spot("options"), "[options]");
   for (const NamedExpression& state : definition.states) names.add(state.name, state.spot, "[states]");
+  for (const NamedExpression& drawn : definition.draws) names.add(drawn.name, drawn.spot, "[draws]");
   for (const NamedExpression& defined : definition.define) names.add(defined.name, defined.spot, "[define]");
   return definition;
 }
