@@ -9,5 +9,9 @@ NB_MODULE(_core, module) {
   cgpo::python::bind_errors(module);
   cgpo::python::bind_command(module);
   cgpo::python::bind_lists(module);
+  cgpo::python::bind_logs(module);
+  cgpo::python::bind_policies(module);
+  cgpo::python::bind_reports(module);
   cgpo::python::bind_tracing(module);
+  cgpo::python::bind_training(module);
 }

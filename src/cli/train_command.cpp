@@ -43,17 +43,6 @@ struct TrainRequest {
   bool json = false;
 };
 
-// One that is resumed is looked for where a new one would have been put.
-fs::path folder_to_resume(const TrainRequest& request) {
-  if (request.out) return *request.out;
-  Configuration identity;
-  if (!request.configuration.task) throw UserError("--resume needs the run's folder in --out, or its TASK");
-  identity.task = task_name(*request.configuration.task);
-  if (request.configuration.algorithm) identity.algorithm = *request.configuration.algorithm;
-  if (request.configuration.seed) identity.seed = static_cast<std::uint64_t>(*request.configuration.seed);
-  return default_folder(identity);
-}
-
 std::string describe_backend(const Task& task, Backend backend) {
   const std::unique_ptr<Kernel<float>> kernel = compile<float>(task.trace_observation(), backend);
   const bool slow = best_isa() == Isa::kBaseline;
@@ -180,7 +169,7 @@ RunOptions options_of(const TrainRequest& request) {
 Run open(const TrainRequest& request) {
   RunOptions options = options_of(request);
   if (request.resume) {
-    options.folder = folder_to_resume(request);
+    options.folder = request.out ? fs::path(*request.out) : folder_to_resume(request.configuration);
     for (const std::string& note : mend_run(options.folder)) say(stderr, "note: {}\n", note);
     return open_run(continue_configuration(find_run(options.folder).config(), request.configuration), options);
   }

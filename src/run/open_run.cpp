@@ -78,6 +78,15 @@ std::filesystem::path folder_of(const Configuration& configuration, const RunOpt
   return options.folder.empty() ? default_folder(configuration) : options.folder;
 }
 
+std::filesystem::path folder_to_resume(const ConfigurationRequest& request) {
+  if (!request.task) throw UserError("--resume needs the run's folder in --out, or its TASK");
+  Configuration identity;
+  identity.task = task_name(*request.task);
+  if (request.algorithm) identity.algorithm = *request.algorithm;
+  if (request.seed) identity.seed = static_cast<std::uint64_t>(*request.seed);
+  return default_folder(identity);
+}
+
 PreparedRun prepare_new_run(Configuration& configuration, const RunOptions& options, ThreadPool& pool) {
   RunFolder::check_usable(folder_of(configuration, options), options.mode);
   const TaskSpec& spec = configuration.made->spec();

@@ -1,0 +1,60 @@
+"""What there is, and whether a task's derivatives are right."""
+
+import json
+
+from cgpo import _core, _values
+
+
+def tasks():
+    """All tasks: what `cgpo tasks --json` lists, a dict for each.
+
+    >>> import cgpo
+    >>> [task["name"] for task in cgpo.tasks()][:3]
+    ['function', 'function-floor', 'cartpole']
+    >>> cgpo.tasks()[0]["costs"][0]["limit"]
+    8.0
+    """
+    return json.loads(_core.tasks_json())["tasks"]
+
+
+def algorithms():
+    """All algorithms: what `cgpo algorithms --json` lists, a dict for each.
+
+    >>> import cgpo
+    >>> cgpo.algorithms()[0]["name"]
+    'cgpo'
+    """
+    return json.loads(_core.algorithms_json())["algorithms"]
+
+
+def settings(task=None, algo=None, preset=None, settings=None):
+    """Every setting with its type, default, range and meaning: what `cgpo settings --json` lists, a dict for each.
+
+    With a task or an algorithm the defaults are those in force for it, and `origin` says who set them.
+
+    >>> import cgpo
+    >>> known = {setting["name"]: setting for setting in cgpo.settings("function")}
+    >>> known["horizon"]["default"], known["radius.test"]["type"]
+    (100, 'text')
+    """
+    text = _core.settings_json(_values.word(task), algo, preset, _values.flat(settings))
+    return json.loads(text)["settings"]
+
+
+def check(task, *, states=32, window=10, seed=0, settings=None):
+    """Compares a task's derivatives with central differences: what `cgpo check --json` prints, as a dict.
+
+    They agree if `max_relative_error` is at most 1e-5.
+
+    >>> import cgpo
+    >>> cgpo.check("function")["max_relative_error"] < 1e-5
+    True
+    """
+    text = _core.check_json(
+        _values.word(task),
+        _values.whole("states", states, 1, 1_000_000),
+        _values.whole("window", window, 1, 1_000_000),
+        _values.seed(seed),
+        _values.flat(settings),
+    )
+    return json.loads(text)

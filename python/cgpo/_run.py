@@ -1,0 +1,253 @@
+"""A run: its folder, and what can be asked of it."""
+
+import html
+import json
+import os
+import secrets
+import tomllib
+from pathlib import Path
+
+import numpy as np
+
+from cgpo import _core, _values
+from cgpo._log import Log
+
+
+class Report(os.PathLike):
+    """The page of a run: an HTML file that needs no network, and is shown in a notebook.
+
+    >>> import cgpo
+    >>> run = cgpo.train("function", iterations=3, out="report-run", progress=False)
+    >>> page = run.report(episodes=64)
+    >>> page.path.name
+    'report.html'
+    """
+
+    def __init__(self, path):
+        #: Where the page is.
+        self.path = Path(path)
+
+    def __fspath__(self):
+        return str(self.path)
+
+    def __repr__(self):
+        return f"Report('{self.path}')"
+
+    def _repr_html_(self):
+        page = html.escape(self.path.read_text(encoding="utf-8"))
+        return f'<iframe srcdoc="{page}" style="width:100%;height:45em;border:0"></iframe>'
+
+
+class Run:
+    """A run that was trained, in its folder. `cgpo.train` returns one, `cgpo.load` opens one that is there.
+
+    >>> import cgpo
+    >>> cgpo.train("function", iterations=3, seed=1, out="a-run", progress=False)
+    Run('a-run': cgpo on function, seed 1, 3 of 3 iterations)
+    """
+
+    def __init__(self, folder, *, allow_command=False, settings=None):
+        #: Where it is, a Path.
+        self.folder = Path(folder)
+        self._consent = {"allow_command": bool(allow_command), "given": _values.flat(settings)}
+        self._policies = {}
+        _core.find_run(self.folder)
+        self._configuration = None
+
+    def __repr__(self):
+        c = self.configuration
+        return (
+            f"Run('{self.folder}': {c['algorithm']} on {c['task.name']}, seed {c['seed']}, "
+            f"{len(self.log['iteration'])} of {c['iterations']} iterations)"
+        )
+
+    @property
+    def configuration(self):
+        """Every setting of the run by its dotted key, as its `config.toml` has it.
+
+        >>> import cgpo
+        >>> run = cgpo.train("function", iterations=3, out="configuration-run", progress=False)
+        >>> run.configuration["task.name"], run.configuration["iterations"], run.configuration["policy.hidden"]
+        ('function', 3, [64, 64])
+        """
+        file = self.folder / "config.toml"
+        written = _stamp(file)
+        if self._configuration is None or self._configuration[0] != written:
+            self._configuration = (written, dict(_values.flat(tomllib.loads(file.read_text(encoding="utf-8")))))
+        return dict(self._configuration[1])
+
+    @property
+    def log(self):
+        """What training logged, by column: see `Log`.
+
+        >>> import cgpo
+        >>> run = cgpo.train("function", iterations=3, out="logged-run", progress=False)
+        >>> run.log["iteration"].tolist()
+        [0, 1, 2]
+        """
+        c = self.configuration
+        return Log(_core.read_log(self.folder / "log.jsonl", c["environments"]), c["costs"])
+
+    def _last(self, name):
+        column = self.log[name]
+        return column[-1] if len(column) else None
+
+    @property
+    def return_(self):
+        """Mean return of the last iteration's episodes; None before the first.
+
+        >>> import cgpo
+        >>> run = cgpo.train("function", iterations=3, out="return-run", progress=False)
+        >>> run.return_ == float(run.log["return"][-1])
+        True
+        """
+        last = self._last("return")
+        return None if last is None else float(last)
+
+    @property
+    def costs(self):
+        """Mean of each cost over the last iteration's episodes, by name.
+
+        >>> import cgpo
+        >>> cgpo.train("function", iterations=3, out="costs-run", progress=False).costs.keys()
+        dict_keys(['height'])
+        """
+        names = self.configuration["costs"]
+        last = self._last("costs") if names and "costs" in self.log else None
+        return {} if last is None else dict(zip(names, map(float, last)))
+
+    @property
+    def limits(self):
+        """The upper bound of each cost, by name.
+
+        >>> import cgpo
+        >>> cgpo.train("function", iterations=3, limits=[7.5], out="limits-run", progress=False).limits
+        {'height': 7.5}
+        """
+        c = self.configuration
+        return dict(zip(c["costs"], map(float, c["limits"])))
+
+    @property
+    def feasible(self):
+        """Whether the last iteration's episodes kept all limits; None before the first. `evaluate` judges the policy.
+
+        >>> import cgpo
+        >>> cgpo.train("function", iterations=3, out="feasible-run", progress=False).feasible in (True, False)
+        True
+        """
+        last = self._last("feasible")
+        return None if last is None else bool(last)
+
+    def _policy(self, checkpoint):
+        name = {"best": "best.safetensors"}.get(checkpoint, "checkpoint.safetensors")
+        written = _stamp(self.folder / name)
+        found = self._policies.get(checkpoint)
+        if found is None or found[0] != written:
+            found = (written, _core.Policy.load(self.folder, checkpoint, **self._consent))
+            self._policies[checkpoint] = found
+        return found[1]
+
+    def policy(self, observations, noise=False, seed=None, *, step=0, checkpoint="last"):
+        """Actions, each within ±1, for observations as the task gives them: one (a vector) or many (rows).
+
+        Without noise it is the policy as it is deployed. With noise, row i has that of environment i at this step of an
+        evaluation with this seed; without a seed, noise that is fresh. checkpoint: "last", or "best", the best feasible
+        policy of the run.
+
+        >>> import cgpo, numpy as np
+        >>> run = cgpo.train("function", iterations=3, out="policy-run", progress=False)
+        >>> run.policy(np.zeros((5, 1))).shape, run.policy([0.5]).shape
+        ((5, 1), (1,))
+        >>> bool(np.all(run.policy([0.5], noise=True, seed=1) == run.policy([0.5], noise=True, seed=1)))
+        True
+        """
+        policy = self._policy(checkpoint)
+        given = np.asarray(observations)
+        rows = np.ascontiguousarray(np.atleast_2d(given), dtype=np.float32)
+        if given.ndim not in (1, 2) or rows.shape[1] != policy.observations:
+            raise _core.Error(
+                f"observations are ({policy.observations},) or (n, {policy.observations}), not {given.shape}"
+            )
+        if noise and seed is None:
+            seed = secrets.randbits(62)
+        actions = policy.act(rows, _values.seed(seed) if noise else None, _values.whole("step", step, 0, 2**32 - 1))
+        return actions[0] if given.ndim == 1 else actions
+
+    def evaluate(
+        self,
+        episodes=4096,
+        *,
+        engine="",
+        deterministic=False,
+        checkpoint="last",
+        seed=None,
+        substeps=0,
+        settings=None,
+        explain=False,
+        threads=0,
+    ):
+        """Fresh episodes with the policy, and what they say: the object that `cgpo eval --json` prints, as a dict.
+
+        engine: "own" or "mujoco", whatever the run was trained on. settings: options of the task that differ
+        ("task.contact_stiffness"). explain: also says what looks wrong.
+
+        >>> import cgpo
+        >>> run = cgpo.train("function", iterations=3, out="evaluated-run", progress=False)
+        >>> found = run.evaluate(episodes=256)
+        >>> sorted(found["return"])[:2], found["costs"][0]["name"]
+        (['mean', 'se'], 'height')
+        """
+        text = self._policy(checkpoint).evaluate_json(
+            episodes=_values.whole("episodes", episodes, 1, 100_000_000),
+            deterministic=bool(deterministic),
+            seed=_values.seed(seed),
+            engine=engine or "",
+            substeps=_values.whole("substeps", substeps, 0, 1000),
+            settings=_values.flat(settings),
+            explain=bool(explain),
+            threads=_values.threads(threads),
+        )
+        return json.loads(text)
+
+    def report(self, out=None, *, episodes=1024, replays=1, seed=None, threads=0):
+        """Writes the page of the run (curves, verdict, the robot moving), and returns it: a notebook shows it.
+
+        >>> import cgpo
+        >>> run = cgpo.train("function", iterations=3, out="shown-run", progress=False)
+        >>> run.report("page.html", episodes=64)
+        Report('page.html')
+        """
+        return Report(
+            _core.write_report(
+                folders=[str(self.folder)],
+                out=_values.path(out),
+                episodes=_values.whole("episodes", episodes, 0, 100_000_000),
+                replays=_values.whole("replays", replays, 0, 16),
+                seed=_values.seed(seed),
+                threads=_values.threads(threads),
+                **self._consent,
+            )
+        )
+
+
+def _stamp(path):
+    # Files are written anew and renamed, never changed.
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return (found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+def load(folder, *, allow_command=False, settings=None):
+    """Opens the run in a folder, whoever trained it: `cgpo.train` or the command line.
+
+    A task that is a program outside is started only with `allow_command=True`, or if what starts it is given again,
+    settings={"task.command": "…"}.
+
+    >>> import cgpo
+    >>> _ = cgpo.train("function", iterations=3, out="loaded-run", progress=False)
+    >>> cgpo.load("loaded-run").configuration["algorithm"]
+    'cgpo'
+    """
+    return Run(folder, allow_command=allow_command, settings=settings)

@@ -1,0 +1,125 @@
+"""Training."""
+
+import json
+import warnings
+
+from cgpo import _core, _progress, _values
+from cgpo._run import Run
+
+
+class _Enough(Exception):
+    """A callback has said StopIteration."""
+
+
+def _callbacks(callback):
+    if callback is None:
+        return []
+    return list(callback) if isinstance(callback, (list, tuple)) else [callback]
+
+
+class _Listener:
+    """Between the module, which trains, and all that hears of it."""
+
+    def __init__(self, callbacks, progress):
+        self.callbacks = callbacks
+        self.progress = progress
+        self.folder = None
+        self.done = 0
+
+    def opened(self, opening):
+        self.folder = opening["folder"]
+        self.done = opening["done"]
+        self.progress.open(opening)
+        for element in opening["left_out"]:
+            warnings.warn(f"left out of the robot: {element}", stacklevel=3)
+        for text in (*opening["warnings"], *opening["notes"]):
+            warnings.warn(text, stacklevel=3)
+
+    def told(self, line, text):
+        entry = json.loads(line)
+        self.done = entry["iteration"] + 1
+        self.progress.show(entry["iteration"], text)
+        for callback in self.callbacks:
+            try:
+                callback(entry)
+            except StopIteration:
+                raise _Enough from None
+
+
+def train(
+    task=None,
+    algo=None,
+    preset=None,
+    seed=None,
+    out=None,
+    callback=None,
+    threads=0,
+    settings=None,
+    *,
+    init=None,
+    resume=False,
+    force=False,
+    progress=True,
+    allow_command=False,
+    allow_unsupported=False,
+    **top_level,
+):
+    """Trains a policy, and returns the run: bit for bit what `cgpo train` makes of the same words.
+
+    task: a name out of `cgpo.tasks()`, or the path of a task file. algo ("cgpo"), preset ("best") and seed (0) are those
+    of the command line. settings: any setting by its dotted key, {"radius.confidence": 0.99}; one without a dot may stand
+    as an argument, iterations=50 or limits=[300]. `cgpo.settings(task)` lists them.
+
+    out: the run's folder (runs/TASK-ALGO-sSEED). One that holds a run is refused, but for resume=True, which goes on with
+    it, and force=True, which replaces it. init: a run whose best policy is the first. threads: 0 takes all cores; results
+    do not depend on it.
+
+    callback: called after every iteration with its line of the log, a dict; or a list of such. If it raises StopIteration,
+    training ends and the run is returned; any other exception ends it, too, and goes on from here. Ctrl-C ends it after the
+    iteration as KeyboardInterrupt. In all these cases a checkpoint is written first, and resume=True goes on from there.
+
+    progress: False shows nothing.
+
+    >>> import cgpo
+    >>> run = cgpo.train("function", iterations=4, settings={"radius.test": "fixed"}, out="train-run", progress=False)
+    >>> len(run.log["return"])
+    4
+    >>> def enough(line):
+    ...     if line["iteration"] == 1:
+    ...         raise StopIteration
+    >>> run = cgpo.train("function", iterations=4, out="stopped-run", callback=enough, progress=False)
+    >>> len(run.log["return"])
+    2
+    >>> len(cgpo.train(out="stopped-run", resume=True, progress=False).log["return"])
+    4
+    """
+    shown = _progress.make(progress)
+    listener = _Listener(_callbacks(callback), shown)
+    try:
+        _core.train(
+            task=_values.word(task),
+            algorithm=algo,
+            preset=preset,
+            init=_values.path(init),
+            seed=_values.seed(seed),
+            settings=_values.flat({**(settings or {}), **top_level}),
+            out=_values.path(out),
+            resume=bool(resume),
+            force=bool(force),
+            allow_unsupported=bool(allow_unsupported),
+            allow_command=bool(allow_command),
+            threads=_values.threads(threads),
+            opened=listener.opened,
+            told=listener.told,
+        )
+    except _Enough:
+        pass
+    except KeyboardInterrupt as pressed:
+        if pressed.args or listener.folder is None:
+            raise
+        raise KeyboardInterrupt(
+            f"stopped after {listener.done} iterations; cgpo.train(out={listener.folder!r}, resume=True) goes on"
+        ) from None
+    finally:
+        shown.close()
+    return Run(listener.folder, allow_command=allow_command, settings=settings)
