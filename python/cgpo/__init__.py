@@ -12,12 +12,13 @@ _library.load()
 
 from cgpo import _core, _functions, callbacks  # noqa: E402
 from cgpo._core import Error  # noqa: E402
+from cgpo._expressions import expression_of  # noqa: E402
 from cgpo._functions import *  # noqa: E402, F403
 from cgpo._lists import algorithms, check, settings, tasks  # noqa: E402
 from cgpo._log import Log  # noqa: E402
 from cgpo._robot import Moment, Robot  # noqa: E402
 from cgpo._run import Report, Run, load  # noqa: E402
-from cgpo._task import Random, State, Task, expression_of  # noqa: E402
+from cgpo._task import Random, State, Task  # noqa: E402
 from cgpo._training import train  # noqa: E402
 
 Error.__module__ = "cgpo"

@@ -585,11 +585,10 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     def _no_number(self, *ignored):
         raise Error(
             "a traced value is known only when the task runs, so it is no number of Python's: functions of cgpo or NumPy "
-            "take it (cgpo.sin for math.sin), cgpo.floor stands for int, cgpo.where chooses"
+            "take it (cgpo.sin for math.sin), cgpo.array([...]) holds it, cgpo.floor stands for int, cgpo.where chooses"
         )
 
     __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = _no_number
-    item = tolist = _no_number
 
     def __format__(self, spec):
         return repr(self) if not spec else self._no_number()
@@ -623,73 +622,269 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
 
     # ---- shape -----------------------------------------------------------------------------------------------------
 
-    shape = property(lambda self: self._entries.shape, doc="As NumPy's.")
-    ndim = property(lambda self: self._entries.ndim, doc="As NumPy's.")
-    size = property(lambda self: self._entries.size, doc="As NumPy's.")
-    dtype = property(lambda self: np.dtype(float), doc="That of a float.")
-    T = property(lambda self: Array(self._entries.T), doc="As NumPy's.")
-    x = property(lambda self: self._named(0, "x"), doc="The first entry of a vector of 1 to 3.")
-    y = property(lambda self: self._named(1, "y"), doc="The second entry of a vector of 2 or 3.")
-    z = property(lambda self: self._named(2, "z"), doc="The third entry of a vector of 3.")
+    @property
+    def shape(self):
+        """How many entries it has along each axis.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v * v.shape[0], 3)
+        '[a[0] * 3.0, a[1] * 3.0, a[2] * 3.0]'
+        """
+        return self._entries.shape
+
+    @property
+    def ndim(self):
+        """How many axes it has: 0 of one number, 1 of a vector.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v[0] + v.ndim, 3)
+        'a[0] + 1.0'
+        """
+        return self._entries.ndim
+
+    @property
+    def size(self):
+        """How many entries it has.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v[0] / v.size, 3)
+        'a[0] / 3.0'
+        """
+        return self._entries.size
+
+    @property
+    def dtype(self):
+        """That of a float.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v[0] * (v.dtype == float), 3)
+        'a[0] * 1.0'
+        """
+        return np.dtype(float)
+
+    @property
+    def T(self):
+        """A matrix with rows and columns exchanged.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.reshape(3, 1).T[0], 3)
+        'a'
+        """
+        return Array(self._entries.T)
+
+    @property
+    def x(self):
+        """The first entry of a vector of 1 to 3.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.x, 3)
+        'a[0]'
+        """
+        return self._named(0, "x")
+
+    @property
+    def y(self):
+        """The second entry of a vector of 2 or 3.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.y, 3)
+        'a[1]'
+        """
+        return self._named(1, "y")
+
+    @property
+    def z(self):
+        """The third entry of a vector of 3.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.z, 3)
+        'a[2]'
+        """
+        return self._named(2, "z")
 
     def _named(self, at, name):
         if self.ndim != 1 or self.size > 3 or at >= self.size:
             raise Error(f"there is no .{name} of {_shape_words(self.shape)}; entries of a longer vector are v[0], v[1], …")
         return self[at]
 
-    def reshape(self, *shape, **others):
-        return np.reshape(self, shape[0] if len(shape) == 1 else shape, **others)
+    def reshape(self, *shape):
+        """The same entries in another shape.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.reshape(1, 3)[0, 1], 3)
+        'a[1]'
+        """
+        return np.reshape(self, shape[0] if len(shape) == 1 else shape)
 
     def ravel(self):
+        """All entries as a vector.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.reshape(3, 1).ravel(), 3)
+        'a'
+        """
         return np.ravel(self)
 
-    flatten = ravel
+    def flatten(self):
+        """All entries as a vector.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.reshape(3, 1).flatten(), 3)
+        'a'
+        """
+        return np.ravel(self)
 
     def transpose(self, *axes):
-        return np.transpose(self, axes or None)
+        """Axes in another order; the other way round unless said.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.reshape(3, 1).transpose()[0], 3)
+        'a'
+        """
+        return np.transpose(self, (axes[0] if len(axes) == 1 else axes) or None)
 
     def squeeze(self, axis=None):
+        """Without axes of one entry.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.reshape(1, 3).squeeze(), 3)
+        'a'
+        """
         return np.squeeze(self, axis)
 
     def copy(self):
+        """Itself: traced arrays do not change.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.copy(), 3)
+        'a'
+        """
         return self
 
-    def astype(self, dtype, **others):
+    def astype(self, dtype):
+        """Conditions as numbers, 1 and 0; numbers stay as they are.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.astype(float), 3)
+        'a'
+        """
         if np.dtype(dtype).kind != "f":
             raise Error("traced numbers are floats; cgpo.floor gives whole ones")
-        return _arithmetic("mul")(self, 1.0) if any(map(_is_boolean, self._entries.flat)) else self
+        return _numbers(self)
 
     # ---- of several entries ----------------------------------------------------------------------------------------
 
     def sum(self, axis=None, **others):
+        """Sum of the entries, or of those along an axis.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.sum(), 3)
+        'a[0] + a[1] + a[2]'
+        """
         return _sum(self, axis, **others)
 
     def prod(self, axis=None, **others):
+        """Product of the entries, or of those along an axis.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.prod(), 2)
+        'a[0] * a[1]'
+        """
         return FUNCTIONS[np.prod](self, axis, **others)
 
     def mean(self, axis=None, **others):
+        """Mean of the entries, or of those along an axis.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.mean(), 2)
+        '(a[0] + a[1]) / 2.0'
+        """
         return _mean(self, axis, **others)
 
     def min(self, axis=None, **others):
+        """The smallest entry, or those along an axis.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.min(), 2)
+        'min(a[0], a[1])'
+        """
         return FUNCTIONS[np.min](self, axis, **others)
 
     def max(self, axis=None, **others):
+        """The largest entry, or those along an axis.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.max(), 2)
+        'max(a[0], a[1])'
+        """
         return FUNCTIONS[np.max](self, axis, **others)
 
     def all(self, axis=None, **others):
+        """Whether all conditions hold.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: (v > 0).all(), 2)
+        '0.0 < a[0] and 0.0 < a[1]'
+        """
         return FUNCTIONS[np.all](self, axis, **others)
 
     def any(self, axis=None, **others):
+        """Whether any of the conditions holds.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: (v > 0).any(), 2)
+        '0.0 < a[0] or 0.0 < a[1]'
+        """
         return FUNCTIONS[np.any](self, axis, **others)
 
     def cumsum(self, axis=None):
+        """Sums of the entries so far.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.cumsum(), 2)
+        '[a[0], a[0] + a[1]]'
+        """
         return _cumulated(self, axis)
 
     def dot(self, other):
+        """Sum of products of two vectors, or the product of matrices.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.dot([2, 3]), 2)
+        'a[0] * 2.0 + a[1] * 3.0'
+        """
         return _dot(self, other)
 
     def clip(self, min=None, max=None):
+        """Entries between two bounds.
+
+        >>> import cgpo
+        >>> cgpo.expression_of(lambda v: v.clip(-1, 1), None)
+        'min(max(a, -1.0), 1.0)'
+        """
         return _clip(self, min, max)
+
+    def item(self):
+        """Refused: a traced value is no number of Python's.
+
+        >>> import cgpo
+        >>> try:
+        ...     cgpo.expression_of(lambda v: v.item(), None)
+        ... except cgpo.Error as error:
+        ...     print(str(error)[:37])
+        a traced value is known only when the
+        """
+        return self._no_number()
+
+
+def traced_source(trace, moment, text, size):
+    """What a moment has, as an array: of one number if size is None."""
+    if size is None:
+        return Array(Node("source", source=Source(trace, moment, text)))
+    entries = np.empty(size, dtype=object)
+    for i in range(size):
+        entries[i] = Node("source", source=Source(trace, moment, text, i, size))
+    return Array(entries)
 
 
 def _index_words(index):

@@ -2,7 +2,7 @@
 
 import math
 
-from cgpo._array import Node
+from cgpo._array import Node, entries_of, traced_source
 from cgpo._core import Error
 
 # How tightly an operator binds, as a task file's grammar has it.
@@ -181,6 +181,23 @@ class Expressions:
 def _bits(value):
     # -0.0 is not 0.0, and True is 1.
     return float(value).hex()
+
+
+def expression_of(function, *sizes):
+    """What a function of traced arrays is as an expression of a task file: to look at what is made of one's code.
+
+    sizes: how many numbers each argument has, None of one number. They are called a, b, c, … here.
+
+    >>> import cgpo, numpy as np
+    >>> cgpo.expression_of(lambda v, w: np.sin(v[0]) * w, 2, None)
+    'sin(a[0]) * b'
+    """
+    trace = Trace("expression_of")
+    names = [chr(ord("a") + i) for i in range(len(sizes))]
+    result = function(*(traced_source(trace, "any", name, size) for name, size in zip(names, sizes, strict=True)))
+    entries = entries_of(result)
+    outputs = list(entries.reshape(-1))
+    return Expressions(trace, lambda moment, text: text, outputs, "the function").program(outputs, vector=entries.ndim > 0)
 
 
 def quoted(text):

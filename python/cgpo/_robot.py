@@ -6,7 +6,7 @@ import os
 import numpy as np
 
 from cgpo import _core
-from cgpo._array import Array, Node, Source, is_traced
+from cgpo._array import is_traced, traced_source
 from cgpo._core import Error
 from cgpo._expressions import quoted, toml_key, toml_value
 
@@ -28,14 +28,19 @@ class Robot:
     action. contact, limit: numbers of the floor and of joint limits, by name.
 
     >>> import cgpo
-    >>> pendulum = cgpo.Robot('''<mujoco><worldbody><body name="rod"><joint name="hinge" axis="0 1 0"/>
-    ...   <geom type="capsule" fromto="0 0 0 0 0 1" size="0.05"/></body></worldbody></mujoco>''',
-    ...   actuators=[{"joint": "hinge", "gear": 5, "range": [-1, 1]}])
-    >>> pendulum.nq, pendulum.nu, pendulum.joints
-    (1, 1, ['hinge'])
-    >>> pendulum
-    Robot(nq=1, nv=1, nu=1, bodies: world, rod)
+    >>> from pathlib import Path
+    >>> _ = Path("rod.xml").write_text(cgpo.Robot.EXAMPLE)
+    >>> rod = cgpo.Robot("rod.xml", actuators=[{"kind": "position", "joint": "hinge", "kp": 5, "range": [-1, 1]}])
+    >>> rod
+    Robot(nq=1, nv=1, nu=2, bodies: world, rod)
+    >>> rod.actuators
+    ['motor', 'hinge']
     """
+
+    #: A rod on a hinge, with a motor: for examples.
+    EXAMPLE = """<mujoco><option timestep="0.01"/><worldbody><body name="rod"><joint name="hinge" axis="0 1 0"/>
+    <geom name="stick" type="capsule" fromto="0 0 0 0 0 1" size="0.05"/><site name="tip" pos="0 0 1"/></body></worldbody>
+    <actuator><motor name="motor" joint="hinge" gear="10" ctrllimited="true" ctrlrange="-1 1"/></actuator></mujoco>"""
 
     def __init__(
         self,
@@ -79,32 +84,144 @@ class Robot:
         """Its part of a task file.
 
         >>> import cgpo
-        >>> one = cgpo.Robot('<mujoco><worldbody/></mujoco>', action_scale=2)
-        >>> print(one.table(), end="")
+        >>> from pathlib import Path
+        >>> _ = Path("rod.xml").write_text(cgpo.Robot.EXAMPLE)
+        >>> print(cgpo.Robot("rod.xml", substeps=5).table(), end="")
         [robot]
-        mjcf = "<mujoco><worldbody/></mujoco>"
-        action_scale = 2
+        file = "...rod.xml"
+        substeps = 5
         """
         return "\n".join(self._tables)
 
-    nq = property(lambda self: self._description["nq"], doc="How many positions it has, as in MuJoCo.")
-    nv = property(lambda self: self._description["nv"], doc="How many velocities.")
-    nu = property(lambda self: self._description["nu"], doc="How many actuators, which are the actions.")
-    na = property(lambda self: self._description["na"], doc="How many activations of actuators.")
-    timestep = property(lambda self: self._description["timestep"], doc="That of its file, in seconds.")
-    qpos0 = property(lambda self: np.array(self._description["qpos0"]), doc="The positions that its file has.")
-    bodies = property(lambda self: self._names("body"), doc="Names of its bodies.")
-    joints = property(lambda self: self._names("joint"), doc="Names of its joints.")
-    sites = property(lambda self: self._names("site"), doc="Names of its sites.")
-    geoms = property(lambda self: self._names("geom"), doc="Names of its geoms.")
-    actuators = property(lambda self: self._names("actuator"), doc="Names of its actuators.")
-    joint_ranges = property(
-        lambda self: dict(self._description.get("joint_ranges") or {}), doc="[low, high] of each joint; None: any."
-    )
-    actuator_ranges = property(
-        lambda self: dict(self._description.get("actuator_ranges") or {}),
-        doc="[low, high] of each actuator's control; None: any.",
-    )
+    @property
+    def nq(self):
+        """How many positions it has, as in MuJoCo.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).nq
+        1
+        """
+        return self._description["nq"]
+
+    @property
+    def nv(self):
+        """How many velocities it has.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).nv
+        1
+        """
+        return self._description["nv"]
+
+    @property
+    def nu(self):
+        """How many actuators it has, which are the actions.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).nu
+        1
+        """
+        return self._description["nu"]
+
+    @property
+    def na(self):
+        """How many activations of actuators are in its state.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).na
+        0
+        """
+        return self._description["na"]
+
+    @property
+    def timestep(self):
+        """That of its file, in seconds.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).timestep
+        0.01
+        """
+        return self._description["timestep"]
+
+    @property
+    def qpos0(self):
+        """The positions that its file has.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).qpos0
+        array([0.])
+        """
+        return np.array(self._description["qpos0"])
+
+    @property
+    def bodies(self):
+        """Names of its bodies.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).bodies
+        ['world', 'rod']
+        """
+        return self._names("body")
+
+    @property
+    def joints(self):
+        """Names of its joints.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).joints
+        ['hinge']
+        """
+        return self._names("joint")
+
+    @property
+    def sites(self):
+        """Names of its sites.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).sites
+        ['tip']
+        """
+        return self._names("site")
+
+    @property
+    def geoms(self):
+        """Names of its geoms.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).geoms
+        ['stick']
+        """
+        return self._names("geom")
+
+    @property
+    def actuators(self):
+        """Names of its actuators.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).actuators
+        ['motor']
+        """
+        return self._names("actuator")
+
+    @property
+    def joint_ranges(self):
+        """[low, high] of each joint by name, None if it may go anywhere.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).joint_ranges
+        {'hinge': None}
+        """
+        return dict(self._description.get("joint_ranges") or {})
+
+    @property
+    def actuator_ranges(self):
+        """[low, high] of each actuator's control by name, None if it may be anything.
+
+        >>> import cgpo
+        >>> cgpo.Robot(cgpo.Robot.EXAMPLE).actuator_ranges
+        {'motor': [-1.0, 1.0]}
+        """
+        return dict(self._description.get("actuator_ranges") or {})
 
     def _names(self, thing):
         return list(self._description["things"][thing]["names"])
@@ -114,7 +231,7 @@ class Robot:
         """What can be asked of it at a moment, with its meaning, by how it is written.
 
         >>> import cgpo
-        >>> one = cgpo.Robot('<mujoco><worldbody/></mujoco>')
+        >>> one = cgpo.Robot(cgpo.Robot.EXAMPLE)
         >>> one.quantities["joint('NAME').velocity"]
         'its part of qvel'
         """
@@ -130,8 +247,7 @@ class Robot:
         What is not given is as in the file, at rest. states: own states of the task, by name.
 
         >>> import cgpo
-        >>> rod = cgpo.Robot('''<mujoco><worldbody><body name="rod"><joint name="hinge" axis="0 1 0"/>
-        ...   <geom type="capsule" fromto="0 0 0 0 0 1" size="0.05"/></body></worldbody></mujoco>''')
+        >>> rod = cgpo.Robot(cgpo.Robot.EXAMPLE)
         >>> rod.at(qpos=[0.5]).body("rod").com.round(3)
         array([0.24 , 0.   , 0.439])
         """
@@ -166,16 +282,6 @@ class Robot:
         return f"Robot(nq={self.nq}, nv={self.nv}, nu={self.nu}, bodies: {', '.join(self.bodies)})"
 
 
-def traced_source(trace, moment, text, size):
-    """What a moment has, as an array: of one number if size is None."""
-    if size is None:
-        return Array(Node("source", source=Source(trace, moment, text)))
-    entries = np.empty(size, dtype=object)
-    for i in range(size):
-        entries[i] = Node("source", source=Source(trace, moment, text, i, size))
-    return Array(entries)
-
-
 def _plain(values):
     if is_traced(values):
         raise Error("a moment in plain numbers cannot have traced ones")
@@ -205,7 +311,7 @@ class Moment:
     The names are those of task files (`Robot.quantities` lists them), and those of the task's own states.
 
     >>> import cgpo
-    >>> robot = cgpo.Robot('<mujoco><worldbody/></mujoco>')
+    >>> robot = cgpo.Robot(cgpo.Robot.EXAMPLE)
     >>> now = robot.at(time=1.5, target=[1.0, 2.0])
     >>> now.time, now.target
     (1.5, array([1., 2.]))

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from cgpo import _core
-from cgpo._array import Array, array, entries_of, is_traced
+from cgpo._array import Array, entries_of, traced_source
 from cgpo._core import Error
-from cgpo._expressions import Expressions, Trace, number, quoted, toml_key, toml_value
-from cgpo._robot import Moment, Robot, traced_source
+from cgpo._expressions import Expressions, Trace, quoted, toml_key, toml_value
+from cgpo._robot import Robot
 
 _folder = None
 
@@ -63,12 +62,53 @@ class State(Array):
         trace, moment, _ = self._of
         return traced_source(trace, moment, name, size)
 
-    time = property(lambda self: self._beside("time"), doc="Seconds since the start of the episode.")
-    step = property(lambda self: self._beside("step"), doc="Steps since the start of the episode.")
-    previous_action = property(
-        lambda self: self._beside("previous_action", self._of[2]),
-        doc="What the policy chose for the step before, 0 at the start; in observe: what it chose last.",
-    )
+    @property
+    def time(self):
+        """Seconds since the start of the episode; the task needs a period.
+
+        >>> import cgpo
+        >>> class Until(cgpo.Task):
+        ...     actions, horizon, period = 1, 10, 0.1
+        ...     reset = lambda self, random: [0.0]
+        ...     step = lambda self, state, action: state
+        ...     observe = lambda self, state: [1.0 - state.time]
+        ...     reward = lambda self, before, action, after: 0.0
+        >>> "observation = \\"[1.0 - time]\\"" in Until().definition()
+        True
+        """
+        return self._beside("time")
+
+    @property
+    def step(self):
+        """Steps since the start of the episode.
+
+        >>> import cgpo
+        >>> class Counting(cgpo.Task):
+        ...     actions, horizon = 1, 10
+        ...     reset = lambda self, random: [0.0]
+        ...     step = lambda self, state, action: state
+        ...     observe = lambda self, state: [state.step / 10]
+        ...     reward = lambda self, before, action, after: 0.0
+        >>> "observation = \\"[step / 10.0]\\"" in Counting().definition()
+        True
+        """
+        return self._beside("step")
+
+    @property
+    def previous_action(self):
+        """What the policy chose for the step before, 0 at the start; in `observe`: what it chose last.
+
+        >>> import cgpo
+        >>> class Remembering(cgpo.Task):
+        ...     actions, horizon = 1, 10
+        ...     reset = lambda self, random: [0.0]
+        ...     step = lambda self, state, action: state
+        ...     observe = lambda self, state: state.previous_action
+        ...     reward = lambda self, before, action, after: 0.0
+        >>> "observation = \\"[previous_action[0]]\\"" in Remembering().definition()
+        True
+        """
+        return self._beside("previous_action", self._of[2])
 
 
 class Random:
@@ -89,16 +129,26 @@ class Random:
     3
     """
 
-    def __init__(self, trace):
+    def __init__(self, trace=None):
         self._trace = trace
         self._draws = []  # (name, function, bounds, size)
 
     def uniform(self, low=0.0, high=1.0, size=None):
-        """Evenly between low and high, which may be arrays; size: how many."""
+        """Evenly between low and high, which may be arrays; size: how many.
+
+        >>> import cgpo
+        >>> cgpo.Random().uniform(-1.0, 1.0, size=3).shape
+        (3,)
+        """
         return self._draw("uniform", low, high, size)
 
     def normal(self, loc=0.0, scale=1.0, size=None):
-        """Of a normal distribution with this mean and deviation; size: how many."""
+        """Of a normal distribution with this mean and deviation; size: how many.
+
+        >>> import cgpo
+        >>> cgpo.Random().normal(scale=0.1, size=(2, 2)).shape
+        (2, 2)
+        """
         return self._draw("normal", loc, scale, size)
 
     def _draw(self, function, first, second, size):
@@ -167,7 +217,7 @@ class Task:
     ...         return {"effort": action[0] ** 2}
     >>> Sled().step([0.0, 1.0], [0.0])
     [0.098, 0.98]
-    >>> print(Sled().definition().split("[draws]")[0], end="")
+    >>> print(Sled().definition().split("[options]")[0], end="")
     name = "sled"
     summary = "A sled on ice: go far with little effort."
     horizon = 50
@@ -300,7 +350,11 @@ class _Tracing:
     def _call(self, method, *arguments):
         if not self._has(method):
             raise Error(f"{self.title} needs a method {method}({', '.join(_ARGUMENTS[method])})")
-        result = getattr(self.task, method)(*arguments)
+        try:
+            result = getattr(self.task, method)(*arguments)
+        except ValueError as error:
+            # NumPy has a sentence of its own where a traced number is put into an array that cannot hold it.
+            raise error.__cause__ if isinstance(error.__cause__, Error) else error
         if result is None:
             raise Error(f"{self.title}.{method} returned nothing; is a `return` missing?")
         return result
@@ -344,7 +398,7 @@ class _Tracing:
         for name in self.task.options:
             if not str(name).isidentifier() or str(name).startswith("_"):
                 raise Error(f"{self.title}.options: {name!r} is no name; one begins with a letter")
-            if hasattr(Task, name) or name in vars(type(self.task)):
+            if any(name in vars(base) for base in type(self.task).__mro__):
                 raise Error(f"{self.title}.options: '{name}' is an attribute of the class already; choose another name")
 
     def _text(self):

@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/graph/differentiate.hpp"
 #include "cgpo/graph/evaluate.hpp"
 #include "cgpo/graph/lower.hpp"
 #include "cgpo/taskfile/robot_words.hpp"
@@ -73,6 +74,11 @@ class Probe {
     observe_ = task_->trace_observation();
     result_ = is_whole() ? task_->trace_step() : task_->trace_outcome();
     if (!is_whole()) substep_ = task_->trace_substep();
+    ReverseRequest request;
+    const StepLayout layout = task_->layout();
+    for (int output = layout.reward(); output < layout.size(); ++output) request.seeds.push_back({output});
+    for (int input = 0; input < std::ssize(result_.inputs()); ++input) request.wrt.push_back(input);
+    gradient_ = differentiate(result_, request);
   }
 
   // Operations of the observation and of what follows from a step, as they are compiled.
@@ -92,6 +98,17 @@ class Probe {
   }
   // Next state, observation, reward, reward_paper, end, costs.
   std::vector<double> step(const std::vector<double>& state, const std::vector<double>& action) const {
+    return evaluate(result_, inputs_of(state, action));
+  }
+  // Of reward, reward_paper, end and each cost, with respect to all that they follow from.
+  std::vector<double> gradient(const std::vector<double>& state, const std::vector<double>& action) const {
+    std::vector<double> inputs = inputs_of(state, action);
+    inputs.resize(gradient_.inputs().size(), 1.0);
+    return evaluate(gradient_, inputs);
+  }
+
+ private:
+  std::vector<double> inputs_of(const std::vector<double>& state, const std::vector<double>& action) const {
     check_size("state", state, task_->spec().states);
     check_size("action", action, task_->spec().actions);
     std::vector<double> inputs = joined(state, action);
@@ -100,10 +117,8 @@ class Probe {
       for (int i = 0; i < task_->spec().substeps; ++i) now = evaluate(substep_, now);
       inputs.insert(inputs.end(), now.begin(), now.begin() + task_->spec().states);
     }
-    return evaluate(result_, inputs);
+    return inputs;
   }
-
- private:
   bool is_whole() const { return std::holds_alternative<WholeStep>(task_->dynamics()); }
   static std::vector<double> joined(std::vector<double> a, const std::vector<double>& b) {
     a.insert(a.end(), b.begin(), b.end());
@@ -114,7 +129,7 @@ class Probe {
   }
 
   std::shared_ptr<const Task> task_;
-  Graph observe_, result_, substep_;
+  Graph observe_, result_, substep_, gradient_;
 };
 
 }  // namespace
@@ -132,6 +147,8 @@ void bind_tracing(nb::module_& module) {
       .def("operations", &Probe::operations, "Operations of (the observation, what follows from a step).")
       .def("reset", &Probe::reset, nb::arg("seed"), nb::arg("stream"), "A start state.")
       .def("observe", &Probe::observe, nb::arg("state"), "What is seen of a state.")
+      .def("gradient", &Probe::gradient, nb::arg("state"), nb::arg("action"),
+           "Of reward, reward_paper, end and each cost, with respect to state, action and what follows from them.")
       .def("step", &Probe::step, nb::arg("state"), nb::arg("action"),
            "Next state, observation, reward, reward_paper, end, costs, one after the other.");
 }
