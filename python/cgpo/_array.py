@@ -487,6 +487,7 @@ MOVERS = {
     np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack, np.append, np.reshape, np.ravel, np.transpose,
     np.squeeze, np.expand_dims, np.atleast_1d, np.atleast_2d, np.moveaxis, np.swapaxes, np.flip, np.roll, np.repeat,
     np.tile, np.broadcast_to, np.take, np.diagonal, np.diag, np.split, np.array_split, np.delete, np.insert, np.copy,
+    np.einsum, np.trace, np.kron, np.tril, np.triu,
 }  # fmt: skip
 
 

@@ -248,8 +248,8 @@ class Robot:
 
         >>> import cgpo
         >>> rod = cgpo.Robot(cgpo.Robot.EXAMPLE)
-        >>> rod.at(qpos=[0.5]).body("rod").com.round(3)
-        array([0.24 , 0.   , 0.439])
+        >>> rod.at(qpos=[0.5]).body("rod").com.round(3).tolist()
+        [0.24, 0.0, 0.439]
         """
         words = self._words_for(float(period))
         given = {
@@ -263,9 +263,9 @@ class Robot:
 
         def look(text):
             numbers, is_vector = words.value(text, **given)
-            return np.array(numbers) if is_vector else float(numbers[0])
+            return _vector(numbers) if is_vector else float(numbers[0])
 
-        return Moment(self, look, {name: np.asarray(value, dtype=float) for name, value in states.items()})
+        return Moment(self, look, {name: _vector(value) if np.ndim(value) else value for name, value in states.items()})
 
     def _traced(self, trace, moment, with_action, states):
         """A moment of a trace."""
@@ -280,6 +280,18 @@ class Robot:
 
     def __repr__(self):
         return f"Robot(nq={self.nq}, nv={self.nv}, nu={self.nu}, bodies: {', '.join(self.bodies)})"
+
+
+class Vector(np.ndarray):
+    """Plain numbers with the entries' names that traced ones have."""
+
+    x = property(lambda self: self[0])
+    y = property(lambda self: self[1])
+    z = property(lambda self: self[2])
+
+
+def _vector(values):
+    return np.asarray(values, dtype=float).view(Vector)
 
 
 def _plain(values):
@@ -314,7 +326,7 @@ class Moment:
     >>> robot = cgpo.Robot(cgpo.Robot.EXAMPLE)
     >>> now = robot.at(time=1.5, target=[1.0, 2.0])
     >>> now.time, now.target
-    (1.5, array([1., 2.]))
+    (1.5, Vector([1., 2.]))
     """
 
     def __init__(self, robot, look, states):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cgpo import _core
 from cgpo._array import Array, entries_of, traced_source
 from cgpo._core import Error
 from cgpo._expressions import Expressions, Trace, quoted, toml_key, toml_value
@@ -275,6 +276,8 @@ class Task:
     def save(self, file):
         """Writes it as a task file, NAME.toml, for the command line or for others; returns its path.
 
+        The robot's MJCF is in it; meshes and pictures are not.
+
         >>> import cgpo
         >>> class Going(cgpo.Task):
         ...     actions, horizon = 1, 10
@@ -292,7 +295,7 @@ class Task:
         path = Path(file)
         if path.suffix != ".toml":
             raise Error(f"a task file ends with .toml, and '{path}' does not")
-        path.write_text(self.definition(), encoding="utf-8")
+        path.write_text(_core.whole_task_file(self.definition(), _name_of(self)), encoding="utf-8")
         return path
 
     def _word(self):
@@ -464,6 +467,8 @@ class _Tracing:
                 continue
             if not str(name).isidentifier() or name.startswith("_"):
                 raise Error(f"{what}: {name!r} is no name of a state; one begins with a letter")
+            if name in self.robot._description["names"] or name in self.robot._description["things"]:
+                raise Error(f"{what}: '{name}' means something already; choose another name for the state")
             entries = self._entries(value, f"{what}, {name}")
             self.own[name] = None if entries.ndim == 0 else entries.size
             states[name] = quoted(self._program(entries, f"{what}, {name}"))

@@ -135,13 +135,18 @@ class Probe {
 }  // namespace
 
 void bind_tracing(nb::module_& module) {
+  module.def(
+      "whole_task_file",
+      [](const std::string& text, const std::string& name) { return TaskFile::parse(text, name + ".toml")->text(); },
+      nb::arg("text"), nb::arg("name"), "The same task as a text that needs no other file but meshes and pictures.");
   nb::class_<Words>(module, "RobotWords", "What can be said of a robot.")
       .def(nb::init<const std::string&, const std::string&>(), nb::arg("text"), nb::arg("file"))
       .def("describe_json", &Words::describe_json, "Sizes, names, ranges, and what can be asked.")
       .def("size", &Words::size, nb::arg("expression"), nb::arg("with_action"),
            "How many numbers it gives; None: one, which is no vector.")
       .def("value", &Words::value, nb::arg("expression"), nb::arg("qpos"), nb::arg("qvel"), nb::arg("activation"),
-           nb::arg("action"), nb::arg("previous_action"), nb::arg("time"), "The numbers, and whether they are a vector.");
+           nb::arg("action"), nb::arg("previous_action"), nb::arg("time"),
+           "The numbers, and whether they are a vector.");
   nb::class_<Probe>(module, "Probe", "A task in plain numbers.")
       .def(nb::init<const std::string&>(), nb::arg("task"))
       .def("operations", &Probe::operations, "Operations of (the observation, what follows from a step).")

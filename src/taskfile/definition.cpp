@@ -320,10 +320,13 @@ std::string quoted_for_toml(std::string_view text) {
 
 TaskDefinition parse_definition(std::string_view text, const std::string& file, const std::string& stem) {
   const Document document(text, file);
-  const TableReader top(document, document.root(), "",
-                        {"name", "summary", "horizon", "period", "actions", "observation", "reward", "reward_paper",
-                         "reward_stops_at_end", "end", "robot", "options", "define", "draws", "states", "step", "reset",
-                         "costs", "defaults", "embedded"});
+  const TableReader top(document, document.root(), "", {"name",     "summary",      "horizon",
+                                                        "period",   "actions",      "observation",
+                                                        "reward",   "reward_paper", "reward_stops_at_end",
+                                                        "end",      "robot",        "options",
+                                                        "define",   "draws",        "states",
+                                                        "step",     "reset",        "costs",
+                                                        "defaults", "embedded"});
   TaskDefinition definition;
   definition.file = file;
   const EmbeddedParts embedded = read_embedded(top);

@@ -75,11 +75,10 @@ class Evaluation {
   // A name has one meaning wherever it stands.
   void check_local(const LocalName& local) const {
     const Vocabulary& words = moment_.words();
-    const bool taken =
-        moment_.states.contains(local.name) || words.options.contains(local.name) ||
-        words.defined.contains(local.name) || words.drawn.contains(local.name) ||
-        find_function(local.name) != nullptr || find_thing(local.name) != nullptr ||
-        find_row(name_rows(), [&](const NameRow& row) { return row.name == local.name; }) != nullptr;
+    const bool taken = moment_.states.contains(local.name) || words.options.contains(local.name) ||
+                       words.defined.contains(local.name) || words.drawn.contains(local.name) ||
+                       find_function(local.name) != nullptr || find_thing(local.name) != nullptr ||
+                       find_row(name_rows(), [&](const NameRow& row) { return row.name == local.name; }) != nullptr;
     if (taken) {
       source_.fail(local.at, fmt::format("'{}' means something already; choose another name", local.name));
     }

@@ -72,9 +72,7 @@ Json listed(const std::vector<std::string>& names) {
   return list;
 }
 
-Json bounds(bool limited, double lower, double upper) {
-  return limited ? Json::array({lower, upper}) : Json(nullptr);
-}
+Json bounds(bool limited, double lower, double upper) { return limited ? Json::array({lower, upper}) : Json(nullptr); }
 
 }  // namespace
 

@@ -17,7 +17,7 @@ struct RobotMoment {
   std::vector<double> activation = {};       // none: all are 0
   std::vector<double> action = {};           // none: it is not known
   std::vector<double> previous_action = {};  // none: all are 0
-  double time = 0.0;  // s
+  double time = 0.0;                         // s
 };
 
 class RobotWords {
