@@ -139,7 +139,7 @@ def test_step_is_what_its_method_does():
         state, action = numbers.normal(size=2), numbers.uniform(-1, 1, 1)
         after = np.array(task.step(state, action))
         reward = task.reward(state, action, after)
-        expected = [*after, *task.observe(after), reward, reward, abs(after[0]) > 0.8, action[0] ** 2]
+        expected = [*after, *task.observe(after), reward, reward, float(abs(after[0]) > 0.8), action[0] ** 2]
         assert compiled.step(state, action) == pytest.approx(expected, rel=1e-12)
         near = 1e-6
         for i in range(2):
@@ -176,7 +176,7 @@ FUNCTIONS = {
     "inverses": lambda v: np.arcsin(v / 2) + np.arccos(v / 2),
     "exponentials": lambda v: np.exp(v) + np.log(v * v) + np.tanh(v) + np.sinh(v) + np.cosh(v) + np.log1p(v * v),
     "roots": lambda v: np.sqrt(v * v) + np.hypot(v, 1) + np.sign(v) + np.square(v) + np.reciprocal(v),
-    "comparisons": lambda v: (v > 0) + 2 * (v <= 0.25) + 4 * (v == 0.5) + 8 * (v != 0.5) + 16.0 * (0 < v),
+    "comparisons": lambda v: (v > 0) + 2 * (v <= 0.25) + 4 * (v == 0.5) + 8 * (v != 0.5) + 16.0 * (0 < v) + 32 * (v > 0.25) + (v >= 0.5) * 64,
     "logic": lambda v: np.where((v > 0) & ~(v > 0.3) | (v < -1), v, -1.0) + np.logical_xor(v > 0, v > 0.3),
     "truth": lambda v: 1.0 * np.logical_and(v, v > 0) + 1.0 * np.logical_not(v) + 1.0 * (v > -1).any() + (v > -9).all(),
     "extremes": lambda v: v.min() + 2 * v.max() + np.minimum(v, 0.1) + np.maximum(v, 0) + np.clip(v, -1, 0.3).sum(),
@@ -233,9 +233,12 @@ def test_a_thousand_steps_in_a_row_are_no_trouble():
 
 
 def test_numbers_keep_all_their_digits():
+    near = [lambda x: x * 0.1, lambda x: x * math.nextafter(0.1, 1), lambda x: x * 0.0, lambda x: x * -0.0]
     exact = [0.1, 1e-300, -1e300, 2.0**-1074, math.pi, 1 / 3, -0.0]
     seen = probe(with_methods(observe=lambda self, state: exact)).observe([0.0, 0.0, 0.0])
     assert [x.hex() for x in seen] == [x.hex() for x in exact]
+    seen = probe(with_methods(observe=lambda self, state: [f(state[0]) for f in near])).observe([0.5, 0.0, 0.0])
+    assert [x.hex() for x in seen] == [f(0.5).hex() for f in near]
 
 
 MISUSES = {
