@@ -10,12 +10,16 @@ from cgpo import _library
 
 _library.load()
 
-from cgpo import _core, _lazy, _registration, callbacks  # noqa: E402
+from cgpo import _core, _functions, _lazy, _registration, callbacks  # noqa: E402
 from cgpo._core import Error  # noqa: E402
+from cgpo._expressions import expression_of  # noqa: E402
+from cgpo._functions import *  # noqa: E402, F403
 from cgpo._lazy import make, make_vec  # noqa: E402
 from cgpo._lists import algorithms, check, settings, tasks  # noqa: E402
 from cgpo._log import Log  # noqa: E402
+from cgpo._robot import Moment, Robot  # noqa: E402
 from cgpo._run import Report, Run, load  # noqa: E402
+from cgpo._task import Random, State, Task  # noqa: E402
 from cgpo._training import train  # noqa: E402
 
 Error.__module__ = "cgpo"
@@ -34,15 +38,22 @@ _registration.register_now_or_later()
 __all__ = [
     "Error",
     "Log",
+    "Moment",
+    "Random",
     "Report",
+    "Robot",
     "Run",
+    "State",
+    "Task",
     "algorithms",
     "callbacks",
     "check",
+    "expression_of",
     "load",
     "make",
     "make_vec",
     "settings",
     "tasks",
     "train",
+    *_functions.__all__,
 ]

@@ -13,5 +13,6 @@ NB_MODULE(_core, module) {
   cgpo::python::bind_logs(module);
   cgpo::python::bind_policies(module);
   cgpo::python::bind_reports(module);
+  cgpo::python::bind_tracing(module);
   cgpo::python::bind_training(module);
 }

@@ -23,7 +23,7 @@ constexpr const char* kInBefore = "before a step";
 bool mentions(const TaskDefinition& definition, const std::vector<std::string>& names) {
   bool found = false;
   const auto look = [&](const Expression& expression) {
-    walk(expression.root, [&](const SyntaxNode& node) {
+    walk(expression, [&](const SyntaxNode& node) {
       found =
           found || (node.kind == NodeKind::kName && std::find(names.begin(), names.end(), node.word) != names.end());
     });
@@ -68,6 +68,7 @@ class Assembly {
       words_.options[option.name] = is_flag ? (options.flag(option.name) ? 1.0 : 0.0) : options.number(option.name);
     }
     for (const NamedExpression& defined : definition_->define) words_.defined[defined.name] = defined.expression;
+    for (const NamedExpression& drawn : definition_->draws) words_.drawn.insert(drawn.name);
     trace_start();
   }
 
@@ -195,6 +196,10 @@ class Assembly {
     Draws draws{&start_.graph, {}};
     Moment moment(words_, "at the start");
     moment.draws = &draws;
+    for (const NamedExpression& drawn : definition_->draws) {
+      const Numbers value = evaluate(drawn.expression, moment);
+      moment.states[drawn.name] = value;  // where names are looked for first; there are no states yet
+    }
     if (robot_ != nullptr) trace_pose(moment);
     for (const NamedExpression& state : definition_->states) {
       const Numbers value = evaluate(state.expression, moment);

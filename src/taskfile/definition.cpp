@@ -334,13 +334,13 @@ std::string quoted_for_toml(std::string_view text) {
 
 TaskDefinition parse_definition(std::string_view text, const std::string& file, const std::string& stem) {
   const Document document(text, file);
-  const TableReader top(document, document.root(), "", {"name",     "summary",      "horizon",
-                                                        "period",   "actions",      "observation",
-                                                        "reward",   "reward_paper", "reward_stops_at_end",
-                                                        "end",      "robot",        "simulator",
-                                                        "options",  "define",       "states",
-                                                        "step",     "reset",        "costs",
-                                                        "defaults", "embedded"});
+  const TableReader top(document, document.root(), "", {"name",    "summary",      "horizon",
+                                                        "period",  "actions",      "observation",
+                                                        "reward",  "reward_paper", "reward_stops_at_end",
+                                                        "end",     "robot",        "simulator",
+                                                        "options", "define",       "draws",
+                                                        "states",  "step",         "reset",
+                                                        "costs",   "defaults",     "embedded"});
   TaskDefinition definition;
   definition.file = file;
   const EmbeddedParts embedded = read_embedded(top);
@@ -364,6 +364,7 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
       definition.options.push_back(read_option(document, std::string(key.str()), node));
   }
   definition.define = top.expressions("define");
+  definition.draws = top.expressions("draws");
   definition.states = top.expressions("states");
   definition.step = top.expressions("step");
   definition.reset = read_reset(top);
@@ -380,6 +381,7 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
   Names names(document);
   for (const TaskOption& option : definition.options) names.add(option.name, top.spot("options"), "[options]");
   for (const NamedExpression& state : definition.states) names.add(state.name, state.spot, "[states]");
+  for (const NamedExpression& drawn : definition.draws) names.add(drawn.name, drawn.spot, "[draws]");
   for (const NamedExpression& defined : definition.define) names.add(defined.name, defined.spot, "[define]");
   return definition;
 }

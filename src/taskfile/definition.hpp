@@ -69,6 +69,7 @@ struct TaskDefinition {
   std::optional<SimulatorDefinition> simulator;
   std::vector<TaskOption> options;
   std::vector<NamedExpression> define;
+  std::vector<NamedExpression> draws;   // once for a start, which uses them
   std::vector<NamedExpression> states;  // how each begins
   std::vector<NamedExpression> step;
   ResetDefinition reset;

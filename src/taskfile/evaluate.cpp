@@ -33,6 +33,17 @@ class Evaluation {
   Evaluation(const SourceText& source, Moment& moment, int wanted)
       : source_(source), moment_(moment), wanted_(wanted) {}
 
+  Numbers value(const Expression& expression) {
+    const int wanted = std::exchange(wanted_, 1);
+    for (const LocalName& local : expression.locals) {
+      check_local(local);
+      const Numbers named = value(local.value);
+      locals_.emplace(local.name, named);
+    }
+    wanted_ = wanted;
+    return value(expression.root);
+  }
+
   Numbers value(const SyntaxNode& node) {
     Numbers result = read(node);
     moment_.work += result.size();
@@ -61,13 +72,36 @@ class Evaluation {
 
   // ---- names -------------------------------------------------------------------------------------------------------
 
+  // A name has one meaning wherever it stands.
+  void check_local(const LocalName& local) const {
+    const Vocabulary& words = moment_.words();
+    const bool taken = moment_.states.contains(local.name) || words.options.contains(local.name) ||
+                       words.defined.contains(local.name) || words.drawn.contains(local.name) ||
+                       find_function(local.name) != nullptr || find_thing(local.name) != nullptr ||
+                       find_row(name_rows(), [&](const NameRow& row) { return row.name == local.name; }) != nullptr;
+    if (taken) {
+      source_.fail(local.at, fmt::format("'{}' means something already; choose another name", local.name));
+    }
+    if (locals_.contains(local.name)) {
+      source_.fail(local.at, fmt::format("'{}' is there a second time", local.name));
+    }
+  }
+
   Numbers name(const SyntaxNode& node) {
     const Vocabulary& words = moment_.words();
+    if (const auto local = locals_.find(node.word); local != locals_.end()) return local->second;
     if (const auto state = moment_.states.find(node.word); state != moment_.states.end()) return state->second;
     if (const auto option = words.options.find(node.word); option != words.options.end()) {
       return Numbers::one(option->second);
     }
     if (words.defined.contains(node.word)) return defined(node);
+    if (words.drawn.contains(node.word)) {
+      fail(node, fmt::format("{} is drawn for a start, for [reset] and [states]; it has no meaning {}", node.word,
+                             moment_.where()));
+    }
+    if (outer_ != nullptr && outer_->contains(node.word)) {
+      fail(node, fmt::format("{} has its value already; put before(…) where it gets it", node.word));
+    }
     const NameRow* const row = find_row(name_rows(), [&](const NameRow& r) { return r.name == node.word; });
     if (row != nullptr && (words.robot != nullptr || !row->of_robot)) {
       std::optional<Numbers> numbers = row->read(moment_);
@@ -102,6 +136,7 @@ class Evaluation {
     for (const auto& [state, ignored] : moment_.states) names.push_back(state);
     for (const auto& [option, ignored] : moment_.words().options) names.push_back(option);
     for (const auto& [definition, ignored] : moment_.words().defined) names.push_back(definition);
+    for (const auto& [local, ignored] : locals_) names.push_back(local);
     for (const FunctionRow& row : function_rows()) names.emplace_back(row.name);
     for (const ThingRow& row : thing_rows()) names.emplace_back(row.word);
     return names;
@@ -113,7 +148,7 @@ class Evaluation {
     if (!moment_.open.insert(node.word).second) fail(node, fmt::format("{} is defined by itself", node.word));
     if (moment_.open.size() > kDeepestExpression) fail(node, "definitions need each other too many times");
     const Expression& expression = moment_.words().defined.at(node.word);
-    Numbers result = Evaluation(expression.source, moment_, 1).value(expression.root);
+    Numbers result = Evaluation(expression.source, moment_, 1).value(expression);
     moment_.open.erase(node.word);
     // What is drawn is drawn anew each time.
     if (moment_.draws == nullptr) moment_.known[node.word] = result;
@@ -188,7 +223,9 @@ class Evaluation {
 
   Numbers before(const SyntaxNode& node) {
     if (moment_.before == nullptr) fail(node, fmt::format("before(…) has no meaning {}", moment_.where()));
-    Numbers result = Evaluation(source_, *moment_.before, 1).value(node.inner[0]);
+    Evaluation earlier(source_, *moment_.before, 1);
+    earlier.outer_ = &locals_;
+    Numbers result = earlier.value(node.inner[0]);
     moment_.work = std::max(moment_.work, moment_.before->work);
     return result;
   }
@@ -365,6 +402,8 @@ class Evaluation {
   const SourceText& source_;
   Moment& moment_;
   int wanted_;
+  std::map<std::string, Numbers> locals_;
+  const std::map<std::string, Numbers>* outer_ = nullptr;  // of what asks for the moment before
 };
 
 }  // namespace
@@ -376,7 +415,7 @@ const Kinematics<Traced>& Moment::kinematics(DofAxes axes) {
 }
 
 Numbers evaluate(const Expression& expression, Moment& moment, int wanted) {
-  return Evaluation(expression.source, moment, wanted).value(expression.root);
+  return Evaluation(expression.source, moment, wanted).value(expression);
 }
 
 Traced evaluate_one(const Expression& expression, Moment& moment, const std::string& what) {

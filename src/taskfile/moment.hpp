@@ -27,6 +27,7 @@ struct Numbers {
 struct Vocabulary {
   std::map<std::string, double> options;
   std::map<std::string, Expression> defined;
+  std::set<std::string> drawn;   // what is known at the start alone
   const Robot* robot = nullptr;  // null: there is none
   double period = 0.0;           // seconds of a step
   int horizon = 0;

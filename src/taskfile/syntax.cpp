@@ -25,14 +25,35 @@ class ExpressionParser {
  public:
   explicit ExpressionParser(const SourceText& source) : source_(source), text_(source.text) {}
 
-  SyntaxNode parse() {
-    SyntaxNode root = read_or();
+  // What it finds goes to `expression`, whose source it reads.
+  void parse(Expression& expression) {
+    while (accept_local(expression.locals)) nodes_ = 0;
+    expression.root = read_or();
     skip_blanks();
     if (at_ < text_.size()) fail(fmt::format("{} was not expected here", word_here()));
-    return root;
   }
 
  private:
+  // name = … ;
+  bool accept_local(std::vector<LocalName>& locals) {
+    skip_blanks();
+    const std::size_t begin = at_;
+    if (at_ >= text_.size() || !begins_name(text_[at_])) return false;
+    LocalName local{.name = read_name(""), .at = begin, .value = {}};
+    skip_blanks();
+    const std::string_view rest = text_.substr(at_);
+    if (!rest.starts_with("=") || rest.starts_with("==")) {
+      at_ = begin;
+      return false;
+    }
+    if (!is_name(local.name)) source_.fail(begin, fmt::format("'{}' cannot be the name of a value", local.name));
+    ++at_;
+    local.value = read_or();
+    expect(";", fmt::format("the value of {}", local.name));
+    locals.push_back(std::move(local));
+    return true;
+  }
+
   // One level of calls deeper, for as long as the object lives.
   class Level {
    public:
@@ -296,8 +317,10 @@ Expression parse_expression(SourceText source) {
   if (source.text.size() > kLongestExpression) {
     source.fail(0, fmt::format("an expression has at most {} letters", kLongestExpression));
   }
-  SyntaxNode root = ExpressionParser(source).parse();
-  return {std::move(source), std::move(root)};
+  Expression expression;
+  ExpressionParser(source).parse(expression);
+  expression.source = std::move(source);
+  return expression;
 }
 
 bool is_name(std::string_view text) {

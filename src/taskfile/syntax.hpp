@@ -1,5 +1,6 @@
 // Private to this folder: expressions of a task file, from their letters to a tree.
 //
+//   expression:  { name "=" or ";" } or                                   names for what follows, of this one alone
 //   or:          and { "or" and }
 //   and:         not { "and" not }
 //   not:         "not" not | comparison
@@ -55,14 +56,22 @@ struct SyntaxNode {
   std::vector<SyntaxNode> inner = {};  // operands, arguments, entries
 };
 
+// A name that an expression gives to a part of itself.
+struct LocalName {
+  std::string name;
+  std::size_t at = 0;
+  SyntaxNode value;
+};
+
 struct Expression {
   SourceText source;
+  std::vector<LocalName> locals;  // in their order: each may use those before it
   SyntaxNode root;
 };
 
 // More than any task needs: what reads an expression calls itself once a level, and all of it is kept in memory.
 inline constexpr int kDeepestExpression = 200;
-inline constexpr std::size_t kLongestExpression = 100'000;
+inline constexpr std::size_t kLongestExpression = 1'000'000;
 
 // Throws UserError with place.
 Expression parse_expression(SourceText source);
@@ -75,6 +84,11 @@ template <class Visit>
 void walk(const SyntaxNode& node, const Visit& visit) {
   visit(node);
   for (const SyntaxNode& inner : node.inner) walk(inner, visit);
+}
+template <class Visit>
+void walk(const Expression& expression, const Visit& visit) {
+  for (const LocalName& local : expression.locals) walk(local.value, visit);
+  walk(expression.root, visit);
 }
 
 }  // namespace cgpo

@@ -92,6 +92,21 @@ TEST(Expression, DefinitionsAreUsedInAnyOrderAndBeforeTheStep) {
   EXPECT_EQ(testing::reward_of(with_reward("before(x + v[0])", more)), 1.5);
 }
 
+TEST(Expression, GivesNamesToPartsOfItself) {
+  EXPECT_EQ(value_of("a = x + 1; b = a * a; b - a"), 1.5 * 1.5 - 1.5);
+  EXPECT_EQ(value_of("w = v * 2;\\n w.z + w[0]"), 8.0);
+  EXPECT_EQ(value_of("a = x; a == 0.5"), 1.0);  // and no second name
+  EXPECT_EQ(value_of("a = x == 0.5; a"), 1.0);
+  const std::string more =
+      "[define]\nsquared = 'a = x + change; a * a'\nchange = 'a = before(x); x - a'\n"
+      "[step]\nx = 'a = action[0]; x + a'\n";
+  EXPECT_EQ(testing::reward_of(with_reward("a = squared; a", more)), 1.0);
+  // As long as one likes: no name waits for another.
+  std::string chain = "a0 = x; ";
+  for (int i = 1; i < 3000; ++i) chain += fmt::format("a{} = a{} + 1; ", i, i - 1);
+  EXPECT_EQ(value_of(chain + "a2999"), 2999.5);
+}
+
 // No derivative is NaN or infinite at the kink of a norm.
 TEST(Expression, NormHasASlopeAtZero) {
   const auto task = testing::task_of_text(with_reward("norm(v - [1, 2, 3]) + abs(x - 0.5)"));
@@ -144,6 +159,17 @@ TEST(Expression, ErrorsHaveAPlace) {
   refused("1e999", 11, "too large");
   refused("x # y", 13, "'#' was not expected");
   refused("x + µ", 15, "before 'µ'");
+  refused("a = 1", 16, "';' is missing after the value of a, before the end");
+  refused("a = 1 b = 2; a", 17, "';' is missing after the value of a, before 'b'");
+  refused("a = 1;", 17, "a value is missing at the end");
+  refused("a = b; b = 1; b", 15, "there is no 'b'");
+  refused("a = 1; a = 2; a", 18, "'a' is there a second time");
+  refused("x = 1; x", 11, "'x' means something already");
+  refused("sin = 1; sin", 11, "'sin' means something already");
+  refused("not = 1; x", 11, "'not' cannot be the name of a value");
+  refused("1 = x; x", 13, "'=' was not expected");
+  refused("a = x; before(a)", 25, "a has its value already; put before(…) where it gets it");
+  refused("(a = x; a)", 14, "')' is missing");
 }
 
 TEST(Expression, PlacesAreRightInEveryKindOfQuotes) {

@@ -285,6 +285,32 @@ TEST(TaskFileReset, DrawsForEveryEntryAndEveryJoint) {
 }
 
 // One file, with all that it includes; only its meshes stay where they are.
+// Every use of a name in [draws] is the same number; every start has others.
+TEST(TaskFileReset, UsesWhatWasDrawnTwice) {
+  const std::string text =
+      "horizon = 5\nactions = 1\nobservation = 'x'\nreward = 'REWARD'\n"
+      "[draws]\nangle = 'uniform(-pi, pi)'\nfar = 'normal(5, angle^2, 2)'\n"
+      "[states]\nx = 'cos(angle)'\ny = 'sin(angle)'\nz = 'far'\ntwice = '2 * far'\n";
+  const auto with = [&](const std::string& reward) {
+    std::string result = text;
+    return result.replace(result.find("REWARD"), 6, reward);
+  };
+  const auto task = task_of_text(with("x"));
+  std::set<double> seen;
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const std::vector<double> start = start_of(*task, i);
+    EXPECT_NEAR(std::hypot(start[0], start[1]), 1.0, 1e-14);
+    EXPECT_EQ(start[4], 2.0 * start[2]);
+    EXPECT_EQ(start[5], 2.0 * start[3]);
+    EXPECT_NE(start[2], start[3]);
+    seen.insert(start[0]);
+  }
+  EXPECT_EQ(seen.size(), 20U);
+  EXPECT_THAT(refusal_of(with("angle")),
+              AllOf(StartsWith("t.toml:4:11: "), HasSubstr("angle is drawn for a start"), HasSubstr("after a step")));
+  EXPECT_THAT(refusal_of(with("x") + "[define]\nangle = 1\n"), HasSubstr("second time"));
+}
+
 TEST(TaskFileCopy, NeedsNoOtherFile) {
   const ScratchFolder folder;
   std::filesystem::create_directories(folder / "robots/parts");

@@ -77,6 +77,17 @@ radius.margin = 0.05
 write("taskfile", "expressions", STATES + """reward = "clamp(sin(x) + cos(pi) / atan2(1, 2), -1, 1.5e-3) + cross(v, v).z + mean([v, x][-2:])"
 states = {x = 1, v = "[1, 2, 3]"}
 """)
+write("taskfile", "locals", STATES + """reward = '''
+a = x + before(x);
+b = a * [a, 1];
+sum(b) == a'''
+[draws]
+d = "uniform(0, 1, 2)"
+e = "normal(d[0], 1)"
+[states]
+x = "c = d[1] + e; c"
+v = "[1, 2, 3]"
+""")
 write("taskfile", "wrong", STATES + 'reward = "1 + (x"\n[states]\nx = "y"\n[[costs]]\n')
 write("taskfile", "robot", """horizon = 5
 period = 0.1

@@ -1,0 +1,468 @@
+"""Tasks in Python beside those of the program, their functions beside NumPy's, and what is said of mistakes."""
+
+import json
+import math
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import cgpo
+from cgpo import _core
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODELS = ROOT / "models"
+
+
+class Plain(cgpo.Task):
+    """The least that a task has; tests change a part of it."""
+
+    actions, horizon = 2, 5
+
+    def reset(self, random):
+        return [0.5, -1.5, 0.25]
+
+    def step(self, state, action):
+        return state
+
+    def observe(self, state):
+        return state
+
+    def reward(self, before, action, after):
+        return 0.0
+
+
+def probe(task):
+    return _core.Probe(task.__cgpo_task__())
+
+
+def with_methods(base=Plain, **methods):
+    return type("Changed", (base,), methods)
+
+
+def refusal(task, match):
+    with pytest.raises(cgpo.Error, match=match) as caught:
+        task().definition()
+    assert "\n" not in str(caught.value)
+
+
+# ---- the program's own tasks once more -----------------------------------------------------------------------------
+
+
+class HalfCheetah(cgpo.Task):
+    """The program's halfcheetah, word for word."""
+
+    horizon, period = 200, 0.05
+    robot = cgpo.Robot(
+        MODELS / "halfcheetah.xml",
+        substeps=10,
+        mujoco_substeps=5,
+        contact={"stiffness": 25000, "damping": 250, "width": 0.01, "slip_speed": 0.3},
+    )
+    limits = {
+        "speed": 400,
+        "energy": {"limit": 100, "standard": False, "meaning": "Σ a²"},
+        "height": {"limit": 120, "standard": False},
+    }
+    defaults = {"dual.learning_rate": 2.0, "bptt": {"window": 32}}
+
+    def reset(self, random):
+        return {"qpos": random.uniform(-0.1, 0.1, 9), "qvel": 0.1 * random.normal(size=9)}
+
+    def observe(self, now):
+        pitch = now.joint("rooty").position
+        return np.concatenate([[now.qpos[1] + 0.7, np.cos(pitch / 2), np.sin(pitch / 2)], now.qpos[3:], now.qvel])
+
+    def speed(self, before, after):
+        return (after.qpos[0] - before.qpos[0]) / self.period
+
+    def reward(self, before, action, after):
+        return self.speed(before, after) - 0.1 * np.sum(action**2)
+
+    def costs(self, before, action, after):
+        speed = self.speed(before, after)
+        energy = np.sum(action**2)
+        return {"speed": np.sqrt(speed**2 + 1e-6) - 1e-3, "energy": energy, "height": after.qpos[1] + 0.7}
+
+
+class CartPole(cgpo.Task):
+    """The program's cartpole: a task that ends, and whose costs are no lengths."""
+
+    horizon, period = 300, 0.04
+    robot = cgpo.Robot(MODELS / "cartpole.xml", substeps=2, action_scale=3)
+    limits = {
+        "position": {"limit": -50, "stops_at_end": False},
+        "energy": {"limit": 30, "stops_at_end": False, "standard": False},
+    }
+
+    def reset(self, random):
+        return {"qpos": random.uniform(-0.01, 0.01, 2), "qvel": random.uniform(-0.01, 0.01, 2)}
+
+    def observe(self, now):
+        return np.concatenate([now.qpos, now.qvel])
+
+    def reward(self, before, action, after):
+        return 1.0
+
+    def costs(self, before, action, after):
+        return {"position": -(after.qpos[0] ** 2), "energy": np.square(action[0])}
+
+    def done(self, before, action, after):
+        return np.abs(after.qpos[1]) > 0.2
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(HalfCheetah, "halfcheetah"), (CartPole, "cartpole")])
+def test_does_what_the_task_in_cpp_does(ours, theirs):
+    a, b = probe(ours), _core.Probe(theirs)
+    numbers = np.random.default_rng(3)
+    actions = ours.robot.nu
+    for stream in range(8):
+        state = b.reset(1, stream)
+        assert a.reset(1, stream) == state
+        state = np.array(state) + 0.05 * numbers.normal(size=len(state))
+        if theirs == "halfcheetah" and stream % 2:
+            state[1] -= 0.1  # on the floor
+        action = numbers.uniform(-1, 1, actions)
+        assert a.observe(state) == pytest.approx(b.observe(state), rel=1e-12, abs=1e-12)
+        assert a.step(state, action) == pytest.approx(b.step(state, action), rel=1e-10, abs=1e-10)
+        assert a.gradient(state, action) == pytest.approx(b.gradient(state, action), rel=1e-9, abs=1e-9)
+    for mine, other in zip(a.operations(), b.operations(), strict=True):
+        assert abs(mine - other) <= 5
+
+
+def test_step_is_what_its_method_does():
+    task, compiled = Pole(), probe(Pole)
+    numbers = np.random.default_rng(4)
+    for _ in range(8):
+        state, action = numbers.normal(size=2), numbers.uniform(-1, 1, 1)
+        after = np.array(task.step(state, action))
+        reward = task.reward(state, action, after)
+        expected = [*after, *task.observe(after), reward, reward, float(abs(after[0]) > 0.8), action[0] ** 2]
+        assert compiled.step(state, action) == pytest.approx(expected, rel=1e-12)
+        near = 1e-6
+        for i in range(2):
+            rewards = []
+            for side in (-near, near):
+                moved = state + side * np.eye(2)[i]
+                rewards.append(task.reward(moved, action, task.step(moved, action)))
+            slope = (rewards[1] - rewards[0]) / (2 * near)
+            assert compiled.gradient(state, action)[i] == pytest.approx(slope, rel=1e-6, abs=1e-7)
+
+
+def test_methods_run_on_plain_numbers_too():
+    task = HalfCheetah()
+    compiled = probe(HalfCheetah)
+    state = np.array(compiled.reset(2, 0))
+    action = np.linspace(-0.5, 0.5, 6)
+    result = np.array(compiled.step(state, action))
+    now = task.robot.at(state[:9], state[9:])
+    after = task.robot.at(result[:9], result[9:18], action=action)
+    np.testing.assert_allclose(task.observe(now), compiled.observe(state), rtol=1e-12)
+    assert task.reward(now, action, after) == pytest.approx(result[36], rel=1e-9)
+    assert list(task.costs(now, action, after).values()) == pytest.approx(result[39:], rel=1e-9)
+
+
+# ---- arrays --------------------------------------------------------------------------------------------------------
+
+FUNCTIONS = {
+    "arithmetic": lambda v: 2 * v[0] - v[1] / 3 + (-v[2]) * v[1] - (v[0] - (v[1] - v[2])),
+    "grouping": lambda v: (v[0] - v[1]) * (v[2] + 1) / (2 / (v[0] * v[1])) - -v[0],
+    "powers": lambda v: v**2 + v**3 - v**-1 + np.abs(v) ** 0.5 + np.abs(v) ** 1.7 + 2**v + v**0,
+    "whole parts": lambda v: v // 0.4 + v % 0.4 + np.ceil(v) + np.floor(v),
+    "in place": lambda v: _added(v),
+    "trigonometry": lambda v: np.sin(v) + np.cos(v) * np.tan(v) + np.arctan2(v, 2) + np.arctan(v),
+    "inverses": lambda v: np.arcsin(v / 2) + np.arccos(v / 2),
+    "exponentials": lambda v: np.exp(v) + np.log(v * v) + np.tanh(v) + np.sinh(v) + np.cosh(v) + np.log1p(v * v),
+    "roots": lambda v: np.sqrt(v * v) + np.hypot(v, 1) + np.sign(v) + np.square(v) + np.reciprocal(v),
+    "comparisons": lambda v: (v > 0) + 2 * (v <= 0.25) + 4 * (v == 0.5) + 8 * (v != 0.5) + 16.0 * (0 < v) + 32 * (v > 0.25) + (v >= 0.5) * 64,
+    "logic": lambda v: np.where((v > 0) & ~(v > 0.3) | (v < -1), v, -1.0) + np.logical_xor(v > 0, v > 0.3),
+    "truth": lambda v: 1.0 * np.logical_and(v, v > 0) + 1.0 * np.logical_not(v) + 1.0 * (v > -1).any() + (v > -9).all(),
+    "extremes": lambda v: v.min() + 2 * v.max() + np.minimum(v, 0.1) + np.maximum(v, 0) + np.clip(v, -1, 0.3).sum(),
+    "sums": lambda v: v.sum() + np.mean(v) + np.prod(v) + np.cumsum(v) + np.sum(v[1:]),
+    "products": lambda v: np.array([[1.0, 2, 3], [4, 5, 6]]) @ v + v @ np.arange(6.0).reshape(3, 2) + np.dot(v, v),
+    "matrices": lambda v: (np.outer(v, v) @ np.outer(v, [1.0, 2, 3])).sum(axis=0) + np.cross(v, [1.0, 2, 3]),
+    "lengths": lambda v: np.linalg.norm(v) + cgpo.norm(v[:2]) + cgpo.smooth_norm(v, 0.1) + cgpo.sum_squares(v),
+    "norms": lambda v: np.linalg.norm(np.stack([v, 2 * v]), axis=1),
+    "shapes": lambda v: np.concatenate([v[::-1], np.stack([v, v]).ravel(), v.reshape(3, 1)[:, 0], v[None].T.squeeze()]),
+    "picking": lambda v: np.hstack([v[-1], v[[2, 0]], v[np.array([True, False, True])], np.roll(v, 1), np.flip(v)]),
+    "ours": lambda v: cgpo.wrap(3 * v) + cgpo.sigmoid(v) + cgpo.clamp(v, -1, 0.3) + cgpo.atan2(v, 2) + cgpo.where(v > 0, v, 0),
+    "lists": lambda v: cgpo.array([[v[0], 1.0], [v[1], v[2]]]) @ [1.0, 2.0],
+    "sums of products": lambda v: np.einsum("i,ij->j", v, np.arange(9.0).reshape(3, 3)) + np.trace(np.outer(v, v)),
+    "steps": lambda v: np.diff(v) + np.expand_dims(v[0], 0),
+}
+
+
+def _added(v):
+    w = 1.0 * v
+    w += 1
+    w *= v
+    return w
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_give_what_numpys_give(name):
+    function = FUNCTIONS[name]
+    state = np.array([0.5, -1.5, 0.25])
+    with np.errstate(invalid="ignore"):
+        expected = np.asarray(function(state.copy()), dtype=float)
+    seen = probe(with_methods(observe=lambda self, state: function(state))).observe(state)
+    assert seen == pytest.approx(expected.reshape(-1).tolist(), rel=1e-12, abs=1e-14)
+    assert np.shape(function(cgpo.Array(cgpo.array([Known(x) for x in state])._entries))) == expected.shape
+
+
+class Known(cgpo.Array):
+    """A number that is known, in a traced array."""
+
+    __slots__ = ()
+
+    def __init__(self, number):
+        super().__init__(float(number))
+
+
+def test_a_thousand_steps_in_a_row_are_no_trouble():
+    def step(self, state, action):
+        for _ in range(1000):
+            state = state + 0.001 * np.sin(state)
+        return state
+
+    task = probe(with_methods(step=step))
+    state = np.array([0.5, -1.5, 0.25])
+    assert task.step(state, [0.0, 0.0])[:3] == pytest.approx(step(None, state, None).tolist(), rel=1e-12)
+
+
+def test_numbers_keep_all_their_digits():
+    near = [lambda x: x * 0.1, lambda x: x * math.nextafter(0.1, 1), lambda x: x * 0.0, lambda x: x * -0.0]
+    exact = [0.1, 1e-300, -1e300, 2.0**-1074, math.pi, 1 / 3, -0.0]
+    seen = probe(with_methods(observe=lambda self, state: exact)).observe([0.0, 0.0, 0.0])
+    assert [x.hex() for x in seen] == [x.hex() for x in exact]
+    seen = probe(with_methods(observe=lambda self, state: [f(state[0]) for f in near])).observe([0.5, 0.0, 0.0])
+    assert [x.hex() for x in seen] == [f(0.5).hex() for f in near]
+
+
+MISUSES = {
+    "if": (lambda v: 1.0 if v[0] > 0 else 0.0, "cgpo.where"),
+    "and": (lambda v: (v[0] > 0) and v[1], "cgpo.where"),
+    "chain": (lambda v: 0 < v[0] < 1, "cgpo.where"),
+    "max": (lambda v: max(v[0], v[1]), "cgpo.maximum"),
+    "in": (lambda v: 0.5 in v, "cgpo.where"),
+    "float": (lambda v: float(v[0]), "no number of Python's"),
+    "int": (lambda v: int(v[0]), "cgpo.floor"),
+    "math": (lambda v: math.sin(v[0]), "cgpo.sin"),
+    "index": (lambda v: [1, 2, 3][v[0]], "cgpo.floor"),
+    "traced index": (lambda v: v[v[0]], "cgpo.where"),
+    "range": (lambda v: range(v[0]), "cgpo.floor"),
+    "len": (lambda v: len(v[0]), "no length"),
+    "set": (lambda v: v.__setitem__(0, 1.0), "cgpo.array"),
+    "into numpy": (lambda v: np.zeros(3).__setitem__(0, v[0]), "cgpo.array"),
+    "np.array": (lambda v: np.array([v[0], 1.0]), "cgpo.array"),
+    "unknown ufunc": (lambda v: np.spacing(v), "spacing.*they know"),
+    "unknown function": (lambda v: np.fft.fft(v), "fft.*they know"),
+    "shapes": (lambda v: v + v[:2], r"\(3,\) and .*\(2,\)"),
+    "no entry": (lambda v: v[7], r"\[7\] is not in"),
+    "numbers with &": (lambda v: v & v, "conditions"),
+    "text": (lambda v: v + "x", "no array of numbers"),
+    "not finite": (lambda v: v + math.nan, "not finite"),
+}
+
+
+@pytest.mark.parametrize("name", MISUSES)
+def test_misuse_is_a_sentence(name):
+    function, match = MISUSES[name]
+    refusal(with_methods(observe=lambda self, state: function(state)), match)
+
+
+# ---- tasks ---------------------------------------------------------------------------------------------------------
+
+MISTAKES = {
+    "no horizon": (dict(horizon=None), "horizon, steps of an episode"),
+    "no actions": (dict(actions=None), "needs actions"),
+    "no method": (dict(reward=None), r"a method reward\(self, before, action, after\)"),
+    "nothing returned": (dict(observe=lambda self, state: None), "Changed.observe returned nothing"),
+    "short step": (dict(step=lambda self, state, action: state[:2]), "Changed.step returned 2 numbers, and .*reset 3"),
+    "wrong states": (dict(states=4), "Changed.reset returned 3 numbers, and states is 4"),
+    "wrong observations": (dict(observations=2), "Changed.observe returned 3 numbers, and observations is 2"),
+    "vector reward": (dict(reward=lambda self, b, a, c: c), "Changed.reward is one number, not a vector of 3"),
+    "matrix observation": (dict(observe=lambda self, s: np.outer(s, s)), "Changed.observe is a vector.*np.ravel"),
+    "text reward": (dict(reward=lambda self, b, a, c: "much"), "Changed.reward is made of numbers"),
+    "cost without limit": (dict(costs=lambda self, b, a, c: {"x": 1.0}), "costs returned x, and limits has none"),
+    "limit without cost": (
+        dict(costs=lambda self, b, a, c: {"x": 1.0}, limits={"y": 1}),
+        "costs returned x, and limits has y",
+    ),
+    "limit that is none": (dict(costs=lambda self, b, a, c: {"x": 1.0}, limits={"x": "low"}), "a limit is a number"),
+    "robot that is none": (dict(robot="ant.xml"), "Changed.robot is a cgpo.Robot"),
+    "option's name": (dict(options={"reset": 1.0}), "'reset' is an attribute"),
+    "name": (dict(name="a/b"), "a task's name has letters"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistake_is_a_sentence_that_names_the_method(name):
+    members, match = MISTAKES[name]
+    refusal(with_methods(**members), match)
+
+
+def test_values_are_not_kept_from_one_method_to_another():
+    class Keeping(Plain):
+        def observe(self, state):
+            return state + kept if kept is not None else state
+
+    kept = None
+    text = Keeping().definition()
+    seen = []
+    with_methods(observe=lambda self, state: seen.append(state) or state)().definition()
+    kept = seen[0]
+    refusal(Keeping, "kept from elsewhere.*is state")
+    kept = None
+    assert Keeping().definition() == text
+
+
+def test_robot_names_what_is_not_there():
+    robot = HalfCheetah.robot
+    for observe, match in [
+        (lambda self, now: now.body("trso").position, "no body named 'trso' .did you mean 'torso'..; it has: world, torso"),
+        (lambda self, now: now.joint("rooty").speed, "joint has no 'speed'"),
+        (lambda self, now: now.speed, "there is no 'speed' at a moment; there are: action, actuator, body"),
+        (lambda self, now: now.torques, "torques is not known where no action is"),
+    ]:
+        with pytest.raises(cgpo.Error, match=f"^(the robot has )?{match}"):
+            with_methods(HalfCheetah, observe=observe)().definition()
+    assert not hasattr(robot.at(), "speed")
+    with pytest.raises(cgpo.Error, match="no joint named 'rooot'"):
+        cgpo.Robot(MODELS / "halfcheetah.xml", actuators=[{"joint": "rooot"}])
+    with pytest.raises(cgpo.Error, match="does not exist"):
+        cgpo.Robot("nowhere.xml")
+
+
+def test_robot_has_what_mujoco_read():
+    robot = HalfCheetah.robot
+    assert (robot.nq, robot.nv, robot.nu) == (9, 9, 6)
+    assert robot.bodies[:2] == ["world", "torso"]
+    assert robot.joint_ranges["bthigh"] == pytest.approx([-0.52, 1.05])
+    assert robot.actuator_ranges[robot.actuators[0]] == [-1.0, 1.0]
+    driven = cgpo.Robot(MODELS / "halfcheetah.xml", actuators=[{"joint": "root?", "kind": "position", "kp": 3.0}])
+    assert driven.actuators[6:] == ["rootx", "rootz", "rooty"]
+
+
+def test_draws_are_shared_and_follow_the_seed():
+    class Drawn(Plain):
+        options = {"wide": 2.0}
+
+        def reset(self, random):
+            angle = random.uniform(-np.pi, np.pi)
+            return [np.cos(angle), np.sin(angle), random.normal(10.0, self.wide * np.abs(angle))]
+
+    task = probe(Drawn)
+    starts = np.array([task.reset(1, stream) for stream in range(200)])
+    np.testing.assert_allclose(np.hypot(starts[:, 0], starts[:, 1]), 1.0, rtol=1e-12)
+    angles = np.arctan2(starts[:, 1], starts[:, 0])
+    deviations = (starts[:, 2] - 10.0) / (2.0 * np.abs(angles))
+    assert abs(deviations.mean()) < 0.3 and 0.8 < deviations.std() < 1.2
+    assert task.reset(1, 7) == task.reset(1, 7) != task.reset(2, 7)
+
+
+def test_robot_remembers_states_of_the_task_and_the_clock():
+    class Reaching(cgpo.Task):
+        horizon, period = 10, 0.05
+        robot = cgpo.Robot(MODELS / "halfcheetah.xml")
+
+        def reset(self, random):
+            goal = random.uniform(1.0, 2.0, 2)
+            return {"goal": goal, "far": goal[0] + goal[1], "position": {"root?": 0.25}, "velocity": {"*thigh": 1.0}}
+
+        def observe(self, now):
+            return [now.goal, now.far, now.time, now.previous_action[0], now.joint("root*").position]
+
+        def reward(self, before, action, after):
+            return after.time + 10 * before.time + 100 * after.goal[0]
+
+    task = probe(Reaching)
+    state = task.reset(1, 0)
+    goal = state[18:20]
+    assert 1.0 < min(goal) and max(goal) < 2.0
+    assert task.observe(state) == pytest.approx([*goal, sum(goal), 0.0, 0.0, 0.25, 0.25, 0.25])
+    assert state[12] == state[15] == 1.0
+    action = np.linspace(0.1, 0.6, 6)
+    result = task.step(state, action)
+    observation = result[len(state) : len(state) + 8]
+    assert observation[:5] == pytest.approx([*goal, sum(goal), 0.05, 0.1])
+    assert result[len(state) + 8] == pytest.approx(0.05 + 100 * goal[0])
+
+
+# ---- training ------------------------------------------------------------------------------------------------------
+
+
+class Pole(cgpo.Task):
+    """A pole that a torque holds upright, with little effort."""
+
+    actions, horizon, period = 1, 100, 0.05
+    limits = {"effort": 3.0}
+    options = {"gravity": {"value": 9.81, "low": 0, "high": 20}}
+    defaults = {"iterations": 60, "environments": 64, "window": 25, "critic.steps": 16}
+
+    def reset(self, random):
+        return random.uniform([-0.3, -0.1], [0.3, 0.1])
+
+    def step(self, state, action):
+        angle, speed = state
+        for _ in range(5):
+            speed = speed + 0.01 * (self.gravity * cgpo.sin(angle) + 8.0 * action[0])
+            angle = angle + 0.01 * speed
+        return [angle, speed]
+
+    def observe(self, state):
+        return [cgpo.sin(state[0]), cgpo.cos(state[0]), state[1]]
+
+    def reward(self, before, action, after):
+        return cgpo.cos(after[0])
+
+    def costs(self, before, action, after):
+        return {"effort": action[0] ** 2}
+
+    def done(self, before, action, after):
+        return cgpo.abs(after[0]) > 0.8
+
+
+def command(*words):
+    done = subprocess.run([sys.executable, "-m", "cgpo", *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_pole_is_learned_and_known_everywhere():
+    assert cgpo.check(Pole)["max_relative_error"] < 1e-5
+    run = cgpo.train(Pole, seed=1, out="pole", progress=False)
+    found = run.evaluate(episodes=256)
+    assert found["return"]["mean"] > 97.0  # of 100; untrained it falls after 19 steps
+    assert found["feasible"]
+    assert run.policy([0.1, 1.0, 0.0]).shape == (1,)
+    # Another process, without the class.
+    shown = json.loads(command("eval", "pole", "--episodes", "256", "--json"))
+    assert shown["return"] == found["return"]
+    assert json.loads(command("eval", "pole", "--episodes", "64", "--json", "--set", "task.gravity=0"))["feasible"]
+
+
+def test_file_of_a_task_trains_to_the_same_bits(tmp_path):
+    settings = {"iterations": 3, "environments": 16, "critic.steps": 8}
+    cgpo.train(Pole(), out="ours", threads=2, settings=settings, progress=False)
+    file = Pole().save("pole.toml")
+    sets = [f"{key}={value}" for key, value in settings.items()]
+    command("train", str(file), "--out", "theirs", "--threads", "1", "--set", *sets)
+    for name in ("checkpoint.safetensors", "definition.toml"):
+        assert pathlib.Path("ours", name).read_bytes() == pathlib.Path("theirs", name).read_bytes()
+    # With its robot in it.
+    file = HalfCheetah().save(tmp_path / "elsewhere.toml")
+    assert str(MODELS) in file.read_text() and "<mujoco" in file.read_text()
+    assert _core.Probe(str(file)).operations() == probe(HalfCheetah).operations()
+
+
+def test_changed_class_does_not_go_on_with_the_run_of_another():
+    settings = {"iterations": 2, "environments": 16, "critic.steps": 8}
+    cgpo.train(Pole, out="pole", settings=settings, progress=False)
+    longer = {**settings, "iterations": 3}
+    changed = type("Pole", (Pole,), {"reward": lambda self, before, action, after: after[0]})
+    with pytest.raises(cgpo.Error, match="has changed since the run began"):
+        cgpo.train(changed, out="pole", resume=True, settings=longer, progress=False)
+    assert len(cgpo.train(Pole, out="pole", resume=True, settings={"iterations": 3}, progress=False).log["return"]) == 3
