@@ -1,32 +1,39 @@
 """Training."""
 
+from __future__ import annotations
+
 import json
+import os
 import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from cgpo import _core, _progress, _values
 from cgpo._run import Run
+
+Callback = Callable[[dict[str, Any]], Any]
 
 
 class _Enough(Exception):
     """A callback has said StopIteration."""
 
 
-def _callbacks(callback):
+def _callbacks(callback: Callback | Sequence[Callback] | None) -> list[Callback]:
     if callback is None:
         return []
-    return list(callback) if isinstance(callback, (list, tuple)) else [callback]
+    return [callback] if callable(callback) else list(callback)
 
 
 class _Listener:
     """Between the module, which trains, and all that hears of it."""
 
-    def __init__(self, callbacks, progress):
+    def __init__(self, callbacks: list[Callback], progress: _progress.Quiet) -> None:
         self.callbacks = callbacks
         self.progress = progress
-        self.folder = None
+        self.folder: str | None = None
         self.done = 0
 
-    def opened(self, opening):
+    def opened(self, opening: dict[str, Any]) -> None:
         self.folder = opening["folder"]
         self.done = opening["done"]
         self.progress.open(opening)
@@ -35,7 +42,7 @@ class _Listener:
         for text in (*opening["warnings"], *opening["notes"]):
             warnings.warn(text, stacklevel=3)
 
-    def told(self, line, text):
+    def told(self, line: str, text: str) -> None:
         entry = json.loads(line)
         self.done = entry["iteration"] + 1
         self.progress.show(entry["iteration"], text)
@@ -47,23 +54,23 @@ class _Listener:
 
 
 def train(
-    task=None,
-    algo=None,
-    preset=None,
-    seed=None,
-    out=None,
-    callback=None,
-    threads=0,
-    settings=None,
+    task: str | os.PathLike[str] | Any | None = None,
+    algo: str | None = None,
+    preset: str | None = None,
+    seed: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    callback: Callback | Sequence[Callback] | None = None,
+    threads: int = 0,
+    settings: dict[str, Any] | None = None,
     *,
-    init=None,
-    resume=False,
-    force=False,
-    progress=True,
-    allow_command=False,
-    allow_unsupported=False,
-    **top_level,
-):
+    init: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: bool = True,
+    allow_command: bool = False,
+    allow_unsupported: bool = False,
+    **top_level: Any,
+) -> Run:
     """Trains a policy, and returns the run: bit for bit what `cgpo train` makes of the same words.
 
     task: a name out of `cgpo.tasks()`, or the path of a task file. algo ("cgpo"), preset ("best") and seed (0) are those
@@ -122,4 +129,5 @@ def train(
         ) from None
     finally:
         shown.close()
+    assert listener.folder is not None
     return Run(listener.folder, allow_command=allow_command, settings=settings)

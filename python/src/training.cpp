@@ -63,7 +63,7 @@ class Session {
                   [this] { return is_interrupted(); });
       run_.reset();  // its folder is free for others from here on
     } catch (const IterationFailed& error) {
-      throw UserError("{}: train(..., --resume) goes on", error.what());
+      throw UserError("{}: train(..., resume=True) goes on", error.what());
     }
     if (interruption_) std::rethrow_exception(interruption_);
   }

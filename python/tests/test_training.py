@@ -215,12 +215,16 @@ def test_bad_input_is_an_error_with_a_sentence(arguments, sentence):
         cgpo.train(**arguments, progress=False)
     assert isinstance(caught.value, ValueError)
     assert "--" not in str(caught.value)
-    assert [p for p in sorted(pathlib.Path().rglob("*")) if p.name != ".lock"] == [p for p in before if p.name != ".lock"]
+    assert [p for p in sorted(pathlib.Path().rglob("*")) if p.name != ".lock"] == [
+        p for p in before if p.name != ".lock"
+    ]
 
 
 def test_force_replaces():
     cgpo.train("function", settings=LENGTH, seed=1, out="r", progress=False)
-    assert cgpo.train("function", settings=LENGTH, seed=2, out="r", force=True, progress=False).configuration["seed"] == 2
+    assert (
+        cgpo.train("function", settings=LENGTH, seed=2, out="r", force=True, progress=False).configuration["seed"] == 2
+    )
 
 
 def test_the_module_itself_prints_nothing(capfd):
