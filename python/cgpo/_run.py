@@ -158,6 +158,26 @@ class Run:
             self._policies[checkpoint] = found
         return found[1]
 
+    @property
+    def observations(self) -> int:
+        """How many numbers an observation has.
+
+        >>> import cgpo
+        >>> cgpo.train("function", iterations=3, out="seen-run", progress=False).observations
+        1
+        """
+        return self._policy("last").observations
+
+    @property
+    def actions(self) -> int:
+        """How many numbers an action has.
+
+        >>> import cgpo
+        >>> cgpo.train("function", iterations=3, out="acting-run", progress=False).actions
+        1
+        """
+        return self._policy("last").actions
+
     def policy(
         self,
         observations: ArrayLike,

@@ -31,11 +31,9 @@ class _Listener:
         self.callbacks = callbacks
         self.progress = progress
         self.folder: str | None = None
-        self.done = 0
 
     def opened(self, opening: dict[str, Any]) -> None:
         self.folder = opening["folder"]
-        self.done = opening["done"]
         self.progress.open(opening)
         for element in opening["left_out"]:
             warnings.warn(f"left out of the robot: {element}", stacklevel=3)
@@ -44,7 +42,6 @@ class _Listener:
 
     def told(self, line: str, text: str) -> None:
         entry = json.loads(line)
-        self.done = entry["iteration"] + 1
         self.progress.show(entry["iteration"], text)
         for callback in self.callbacks:
             try:
@@ -124,8 +121,9 @@ def train(
     except KeyboardInterrupt as pressed:
         if pressed.args or listener.folder is None:
             raise
+        done = len(Run(listener.folder).log["iteration"])
         raise KeyboardInterrupt(
-            f"stopped after {listener.done} iterations; cgpo.train(out={listener.folder!r}, resume=True) goes on"
+            f"stopped after {done} iterations; cgpo.train(out={listener.folder!r}, resume=True) goes on"
         ) from None
     finally:
         shown.close()

@@ -125,10 +125,11 @@ def test_ctrl_c_while_it_computes():
     """No callback: the signal comes while the GIL is free, and Python hears of it between two iterations."""
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    with pytest.raises(KeyboardInterrupt, match=r"stopped after \d+ iterations; .*out='long', resume=True"):
+    with pytest.raises(KeyboardInterrupt, match=r"stopped after \d+ iterations; .*out='long', resume=True") as pressed:
         cgpo.train("function", iterations=100000, out="long", progress=False)
     timer.join()
     done = len(lines_without_clock("long"))
+    assert f"after {done} iterations" in str(pressed.value)
     run = cgpo.train(out="long", resume=True, iterations=done + 2, progress=False)
     assert len(run.log["iteration"]) == done + 2
 
