@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cgpo._core import Error
+from cgpo._errors import Error
 
 _CANNOT_DECIDE = (
     "a traced value is known only when the task runs, so Python cannot decide by it: cgpo.where(condition, a, b) chooses "

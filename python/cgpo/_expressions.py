@@ -3,7 +3,7 @@
 import math
 
 from cgpo._array import Node, entries_of, traced_source
-from cgpo._core import Error
+from cgpo._errors import Error
 
 # How tightly an operator binds, as a task file's grammar has it.
 _OR, _AND, _NOT, _COMPARISON, _SUM, _PRODUCT, _SIGN, _ATOM = range(8)

@@ -13,7 +13,7 @@ import numpy as np
 
 from cgpo import _core
 from cgpo._array import Array, entries_of, traced_source
-from cgpo._core import Error
+from cgpo._errors import Error
 from cgpo._expressions import Expressions, Trace, quoted, toml_key, toml_value
 from cgpo._robot import Robot
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cgpo import _core, _values
-from cgpo._core import Error
+from cgpo._errors import Error
 
 try:
     import gymnasium
