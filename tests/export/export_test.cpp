@@ -48,7 +48,7 @@ action_offset = [0.5, -0.3, 0]
 name = "speed"
 expression = "sum_squares(qvel) / 2"
 meaning = "not */ the end, nor /* a beginning ?)T"
-                             R"T(?/ of a comment"
+                             R"T(?/ of a comment; nor \\ of \"\"\" a text, é"
 limit = 3
 )T";
 
@@ -210,8 +210,15 @@ void ExportTest::expect_parity(const TrainedPolicy& policy) {
   const Json shape = {"batch", policy.spec().actions};
   EXPECT_EQ(model.at("outputs"), Json::array({Json::array({"action", shape}), Json::array({"policy_action", shape})}));
 
-  write(policy, "torch", "policy.py");
-  shell(fmt::format("{} -c \"import ast; ast.parse(open('policy.py').read())\"", CGPO_PYTHON));
+  // Without torch, that it is Python, and what it says of itself.
+  const ExportResult torch = write(policy, "torch", "policy.py");
+  write_file_atomically(scratch_ / "read.py", R"(
+import ast, json
+for line in ast.parse(open("policy.py").read()).body:
+    if isinstance(line, ast.Assign) and line.targets[0].id == "METADATA":
+        print(json.dumps(json.loads(line.value.args[0].value)))
+)");
+  EXPECT_EQ(Json::parse(shell(fmt::format("{} read.py", CGPO_PYTHON))), torch.metadata);
 }
 
 TEST_F(ExportTest, ComputesWhatTheProgramDoes) {
@@ -274,6 +281,7 @@ TEST_F(ExportTest, AHeaderHasTheNamesThatItIsGiven) {
   write(policy, "c", "walk.h", "walk");
   write(policy, "c", "stand_up.h", "stand_up");
   write_file_atomically(scratch_ / "main.c", R"(
+#include <stdlib.h>
 #include "walk.h"
 #include "stand_up.h"
 #include "walk.h"
@@ -282,7 +290,10 @@ int main(void) {
   const char *const names[] = WALK_OBSERVATION_NAMES;
   walk(obs, a);
   stand_up(obs, b);
-  return a[0] == b[0] && names[0][0] != 0 && WALK_PERIOD > 0.0 ? 0 : 1;
+  if (a[0] != b[0] || names[0][0] == 0 || !(WALK_PERIOD > 0.0)) return 1;
+  obs[0] = (float)strtod("nan", NULL);
+  walk(obs, a);
+  return a[0] != a[0] ? 0 : 2; /* what is not a number stays so, through a clip, too */
 }
 )");
   shell(fmt::format("{} -std=c99 -Wall -Wextra -pedantic -Werror -x c main.c && ./a.out", CGPO_COMPILER));
