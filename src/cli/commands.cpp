@@ -11,6 +11,7 @@ const std::vector<CommandEntry>& all_commands() {
       {"check", "compare a task's derivatives with central differences", make_check_command},
       {"train", "train a policy", make_train_command},
       {"eval", "how good a trained policy is, on fresh episodes", make_eval_command},
+      {"export", "a trained policy as an ONNX graph, a C header or a torch module", make_export_command},
       {"compare", "train several algorithms on several seeds, and compare them", make_compare_command},
       {"bench", "how fast this machine simulates and trains, beside MuJoCo", make_bench_command},
       {"report", "one page: curves, verdict, the moving robot, the configuration", make_report_command},

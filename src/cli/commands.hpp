@@ -32,6 +32,7 @@ Command make_model_command();
 Command make_check_command();
 Command make_train_command();
 Command make_eval_command();
+Command make_export_command();
 Command make_compare_command();
 Command make_bench_command();
 Command make_report_command();

@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include "cgpo/base/base64.hpp"
 #include "cgpo/base/error.hpp"
-#include "cgpo/view/base64.hpp"
 
 namespace cgpo {
 namespace {

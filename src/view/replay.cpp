@@ -8,13 +8,13 @@
 #include <map>
 #include <memory>
 
+#include "cgpo/base/base64.hpp"
 #include "cgpo/base/error.hpp"
 #include "cgpo/judge/curves.hpp"
 #include "cgpo/judge/evaluation.hpp"
 #include "cgpo/nn/row_store.hpp"
 #include "cgpo/tasks/robots/robot.hpp"
 #include "cgpo/tasks/simulators/simulator.hpp"
-#include "cgpo/view/base64.hpp"
 
 namespace cgpo {
 namespace {

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "cgpo/algorithms/registry.hpp"
+#include "cgpo/base/base64.hpp"
 #include "cgpo/judge/evaluation.hpp"
 #include "cgpo/tasks/robots/robot.hpp"
-#include "cgpo/view/base64.hpp"
 
 #include "scratch_folder.hpp"
 

@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "cgpo/base/base64.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/numbers.hpp"
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/judge/curves.hpp"
 #include "cgpo/page/page.hpp"
 #include "cgpo/tasks/registry.hpp"
-#include "cgpo/view/base64.hpp"
 
 #include "scratch_folder.hpp"
 

@@ -1,5 +1,5 @@
 // decode_base64, and that it undoes encode_base64.
-#include "cgpo/view/base64.hpp"
+#include "cgpo/base/base64.hpp"
 
 #include "fuzz.hpp"
 

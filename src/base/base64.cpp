@@ -1,4 +1,4 @@
-#include "cgpo/view/base64.hpp"
+#include "cgpo/base/base64.hpp"
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Bytes as text, for pages, and back.
+// Bytes as text, and back.
 #pragma once
 
 #include <cstddef>
