@@ -24,6 +24,8 @@ std::string Progress::line(const LogEntry& entry, double steps_per_second) const
     text += fmt::format("  model error {:.2g}, {:.2g} after a window", report.world->state_error,
                         report.world->window_error);
   }
+  if (report.twin_error && !std::isnan(*report.twin_error))
+    text += fmt::format("  twin error {:.2g}", *report.twin_error);
   const double session = std::chrono::duration<double>(Clock::now() - begin_).count();
   const int left = iterations_ - report.iteration - 1;
   text += fmt::format("  {} steps/s  {} left", format_rate(steps_per_second), format_duration(session / shown_ * left));
