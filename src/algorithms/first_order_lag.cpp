@@ -41,6 +41,7 @@ class FirstOrderLag final : public Algorithm {
     // Sample N episodes under π_θ; J_R and J_C are their means.
     IterationReport report = monitor_.collect(parts_, iteration_);
 
+    parts_.fit_twin(report);
     if (!parts_.refuses_batch(report)) {
       // λ ← max(0, λ + η violation); then θ along (g − Σλ_i q_i)/(1 + Σλ).
       duals_.ascend(monitor_.costs_to_keep());

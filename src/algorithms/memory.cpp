@@ -221,8 +221,17 @@ MemorySizes::MemorySizes(const Task& task, const Settings& settings_in)
       horizon(resolve_horizon(task, settings_in)),
       signals(1 + static_cast<int>(resolve_constraints(task, settings_in).costs.size())),
       inner_rows(inner_rows_of(task, settings_in)),
+      twin_bytes(task.twin() != nullptr ? TwinFit::bytes(*task.twin(), std::min(settings_in.window, horizon)) : 0),
       policy(spec.observations, settings.policy.hidden, spec.actions, settings.policy.learn_std),
       critic({spec.observations + 1, settings.critic.hidden, 1}) {}
+
+namespace {
+
+void add_twin(const MemorySizes& sizes, MemoryEstimate& estimate) {
+  if (sizes.twin_bytes > 0) estimate.parts.push_back({"the twin's fit", "lower window", sizes.twin_bytes});
+}
+
+}  // namespace
 
 void add_cgpo_memory(const MemorySizes& sizes, MemoryEstimate& estimate) {
   add_episodes(sizes, Keep::kInner, estimate);
@@ -242,6 +251,7 @@ void add_cgpo_memory(const MemorySizes& sizes, MemoryEstimate& estimate) {
   estimate.parts.push_back({"gradients",
                             "lower environments, critic.hidden, policy.hidden or radius.rows, or raise kernel.block",
                             gradient + metric_bytes(sizes)});
+  add_twin(sizes, estimate);
 }
 
 void add_first_order_memory(const MemorySizes& sizes, MemoryEstimate& estimate) {
@@ -249,6 +259,7 @@ void add_first_order_memory(const MemorySizes& sizes, MemoryEstimate& estimate) 
   add_critics(sizes, sizes.spec.states, estimate);
   estimate.parts.push_back({"gradients", "lower environments, critic.hidden or policy.hidden, or raise kernel.block",
                             sweep_bytes(sizes, sizes.spec.states, sizes.settings.window, /*critics=*/true)});
+  add_twin(sizes, estimate);
 }
 
 void add_model_based_memory(const MemorySizes& sizes, MemoryEstimate& estimate) {

@@ -36,7 +36,8 @@ struct MemorySizes {
   Settings settings;
   int horizon;
   int signals;
-  int inner_rows;  // of the task's simulator
+  int inner_rows;           // of the task's simulator
+  std::int64_t twin_bytes;  // of its twin's fit
   Policy<float> policy;
   Mlp<float> critic;
 

@@ -213,6 +213,9 @@ constexpr Key kTable[] = {
                  "not count"),
     CGPO_SETTING(twin.smallest, whole(1, 1 << 20),
                  "least number of an iteration's episodes where gradients are those of a twin, as batch.smallest elsewhere"),
+    CGPO_SETTING(twin.prior, at_least(0.0),
+                 "how much a fitted twin is held to what twin.* says: mean square error that a change of a number by a factor e "
+                 "must make good"),
 
     CGPO_SETTING(bptt.window, whole(0, 1'000'000),
                  "steps through which bptt-lag's gradient runs before it is cut off; 0: the whole episode"),

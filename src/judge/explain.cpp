@@ -69,6 +69,7 @@ constexpr Rule kRules[] = {
     unsteerable_constraints,
     broken_promises,
     poor_model,
+    poor_twin,
     radius_bounds,
     early_ends,
     wide_costs,
@@ -99,6 +100,11 @@ Explanation explain(const TrainedPolicy& policy, const EvaluationOptions& option
   result.task = task_word(configuration);
   const Robot* const robot = context.task->find_robot();
   result.substeps = robot == nullptr ? 0 : robot->substeps;
+  const std::shared_ptr<const Task>& twin = context.task->twin();
+  if (twin != nullptr) {
+    result.twin_substeps = twin->spec().substeps;
+    result.twin_fitted = !twin->parameters().empty();
+  }
   for (const CostSpec& cost : context.task->spec().costs) result.offered_costs.push_back(cost.name);
   result.settings = configuration.settings;
   result.evaluation = report;

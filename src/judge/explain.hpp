@@ -52,7 +52,9 @@ RunHistory summarise_log(const std::vector<LogEntry>& log, const RadiusSettings&
 // All that there is to judge by.
 struct Explanation {
   std::string task;
-  int substeps = 0;                        // physics steps of an environment step, of a robot; 0: it is none
+  int substeps = 0;       // physics steps of an environment step, of a robot; 0: it is none
+  int twin_substeps = 0;  // of its twin; 0: it has none
+  bool twin_fitted = false;
   std::vector<std::string> offered_costs;  // that the task has
   Settings settings;
   EvaluationReport evaluation;

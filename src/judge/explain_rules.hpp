@@ -69,6 +69,7 @@ void critics(const Case& c, Findings& found);
 void unsteerable_constraints(const Case& c, Findings& found);
 void broken_promises(const Case& c, Findings& found);
 void poor_model(const Case& c, Findings& found);
+void poor_twin(const Case& c, Findings& found);
 void radius_bounds(const Case& c, Findings& found);
 void early_ends(const Case& c, Findings& found);
 void wide_costs(const Case& c, Findings& found);

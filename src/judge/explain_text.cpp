@@ -53,6 +53,21 @@ std::string gradients_text(const Diagnosis& diagnosis, const EvaluationReport& e
   return text;
 }
 
+std::string twin_text(const TwinDiagnosis& twin, const std::vector<std::string>& signals) {
+  std::string text = fmt::format("{:<{}} off by {} of the change in a step, {} in a window\n", "twin", kLabel,
+                                 percent(twin.error), percent(twin.window_error));
+  if (!twin.parameters.empty()) {
+    text += fmt::format("{:<{}}", "  fitted", kLabel);
+    for (std::size_t i = 0; i < twin.parameters.size(); ++i)
+      text += fmt::format("{} {} {}", i == 0 ? "" : ",", twin.parameters[i].first, number(twin.parameters[i].second));
+    text += "\n";
+  }
+  if (twin.cosines.size() != signals.size()) return text;
+  return text + row("  its gradient, with scores", twin.cosines, [](const GradientCosine& of) {
+           return std::isnan(of.cosine) ? std::string("-") : fmt::format("{:.2f} ± {:.2f}", of.cosine, of.error);
+         });
+}
+
 std::string history_text(const RunHistory& history) {
   if (history.iterations == 0) return "The run has no log yet.\n";
   std::string text =
@@ -173,6 +188,22 @@ Json to_json(const Diagnosis& diagnosis) {
   }
   result["critic_explained"] = diagnosis.critic_explained;
   result["critic_cosines"] = diagnosis.critic_cosines;
+  if (diagnosis.twin) {
+    const TwinDiagnosis& twin = *diagnosis.twin;
+    Json& entry = result["twin"];
+    entry["error"] = twin.error;
+    entry["window_error"] = twin.window_error;
+    entry["parameters"] = Json::object();
+    for (const auto& [name, value] : twin.parameters) entry["parameters"][name] = value;
+    entry["episodes"] = twin.episodes;
+    entry["cosines"] = Json::array();
+    for (const GradientCosine& of : twin.cosines) {
+      Json cosine;
+      cosine["cosine"] = of.cosine;
+      cosine["se"] = of.error;
+      entry["cosines"].push_back(std::move(cosine));
+    }
+  }
   Json actions;
   actions["saturated"] = diagnosis.actions.saturated;
   actions["power"] = diagnosis.actions.spectrum.quarters;
@@ -235,8 +266,8 @@ Json to_json(const RunHistory& history) {
 std::string to_text(const Explanation& explanation, const std::vector<Finding>& findings) {
   const Diagnosis& diagnosis = explanation.diagnosis;
   return gradients_text(diagnosis, explanation.evaluation, explanation.history.trust_region) +
-         history_text(explanation.history) + motion_text(diagnosis, explanation.evaluation) + "\n" +
-         findings_text(findings);
+         (diagnosis.twin ? twin_text(*diagnosis.twin, diagnosis.signals) : "") + history_text(explanation.history) +
+         motion_text(diagnosis, explanation.evaluation) + "\n" + findings_text(findings);
 }
 
 Json to_json(const Explanation& explanation, const std::vector<Finding>& findings) {

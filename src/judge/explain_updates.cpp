@@ -13,6 +13,8 @@ namespace {
 constexpr double kManyFailed = 0.3;    // share of updates refused or taken back
 constexpr double kUndelivered = 0.3;   // share of the promised change that came
 constexpr double kDelivered = 0.5;     // share that is most of it
+constexpr double kPoorTwin = 0.35;     // error one step ahead, in units of the change
+constexpr double kOpposed = 0.3;       // cosine of a twin's gradient with that of scores
 constexpr double kPoorModel = 0.3;     // error one step ahead, in standard deviations of the change
 constexpr int kFewestUpdates = 5;      // to judge promises by
 constexpr double kOften = 0.5;         // share of iterations with the radius at a bound
@@ -100,6 +102,34 @@ void poor_model(const Case& c, Findings& found) {
                   c.settings.world.states == WorldStates::kModel
                       ? "world.states=real, where errors do not add up"
                       : fmt::format("window={}", std::max(1, c.settings.window / 2))));
+}
+
+void poor_twin(const Case& c, Findings& found) {
+  if (!c.diagnosis.twin) return;
+  const TwinDiagnosis& twin = *c.diagnosis.twin;
+  std::vector<std::string> better;
+  if (!c.all.twin_fitted) better.emplace_back("twin.fit=true");
+  better.push_back(fmt::format("twin.substeps={}", 2 * c.all.twin_substeps));
+  if (c.all.twin_fitted && c.settings.twin.prior > 0.0)
+    better.push_back(fmt::format("twin.prior={:.1g}", 0.1 * c.settings.twin.prior));
+  const std::string advice = fmt::format(
+      "{}, shorter windows (window={}), or twin.* nearer to what the model file says of joint limits and contact",
+      fmt::join(better, ", or "), std::max(1, c.settings.window / 2));
+  for (std::size_t k = 0; k < twin.cosines.size(); ++k) {
+    const GradientCosine& of = twin.cosines[k];
+    if (!c.steers(k) || !(of.cosine + 2.0 * of.error < kOpposed)) continue;
+    found.add("twin-misleads",
+              fmt::format("The twin's gradient of {} is not the engine's: its cosine with that of scores over {} "
+                          "episodes is {:.2f} ± {:.2f}. One step ahead the twin is off by {:.0f} % of the change.",
+                          c.name(k), twin.episodes, of.cosine, of.error, percent(twin.error)),
+              advice + ", or gradient.source=zobg with many episodes");
+  }
+  if (found.has("twin-misleads") || !(twin.error > kPoorTwin)) return;
+  found.add("twin-poor",
+            fmt::format("The twin is another robot: one step ahead it is off by {:.0f} % of what the engine changes, "
+                        "and by {:.0f} % after a window of {}.",
+                        percent(twin.error), percent(twin.window_error), c.settings.window),
+            advice);
 }
 
 void radius_bounds(const Case& c, Findings& found) {

@@ -21,6 +21,8 @@ std::string progress_line(const LogEntry& entry, int iterations, double steps_pe
     text += fmt::format("  model error {:.2g}, {:.2g} after a window", report.world->state_error,
                         report.world->window_error);
   }
+  if (report.twin_error && !std::isnan(*report.twin_error))
+    text += fmt::format("  twin error {:.2g}", *report.twin_error);
   text += fmt::format("  {} steps/s  {} left", format_rate(steps_per_second), format_duration(seconds_left));
   if (report.diverged > 0) text += fmt::format("  {} of {} diverged", report.diverged, report.episodes);
   return text;

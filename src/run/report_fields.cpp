@@ -15,6 +15,7 @@ double number(const std::vector<double>& values, std::size_t index) {
   return index < values.size() ? values[index] : kNan;
 }
 double number(const std::string&, std::size_t) { return kNan; }
+double number(const NamedNumbers&, std::size_t) { return kNan; }
 double number(const std::optional<WorldReport>&, std::size_t) { return kNan; }
 
 std::vector<ReportField> make_fields() {
@@ -107,6 +108,15 @@ std::vector<ReportField> make_fields() {
                   .lines = Lines::kEachSignal}},
       {"critic_cosines", &R::critic_cosines},
       {"world", &R::world},
+      {"twin_error", &R::twin_error,
+       FieldChart{.place = 14,
+                  .id = "twin",
+                  .title = "Error of the twin (share of the change)",
+                  .label = "of a step",
+                  .more = {{"twin-window", "of a window", &R::twin_window_error}},
+                  .logarithmic = true}},
+      {"twin_window_error", &R::twin_window_error},
+      {"twin_parameters", &R::twin_parameters},
       {"stage", &R::stage},
       {"steps_own", &R::steps_own},
       {"steps_task", &R::steps_task},

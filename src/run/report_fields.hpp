@@ -15,7 +15,7 @@ namespace cgpo {
 // Where a field is kept. `seconds` is the one that an algorithm does not report.
 using ReportMember = std::variant<int IterationReport::*, std::int64_t IterationReport::*, double IterationReport::*,
                                   std::string IterationReport::*, std::vector<double> IterationReport::*,
-                                  std::optional<double> IterationReport::*,
+                                  std::optional<double> IterationReport::*, NamedNumbers IterationReport::*,
                                   std::optional<WorldReport> IterationReport::*, double LogEntry::*>;
 
 enum class Lines {

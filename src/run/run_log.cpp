@@ -26,6 +26,9 @@ void write(const std::string& name, const std::vector<double>& values, bool alwa
 void write(const std::string& name, const std::optional<double>& value, bool, Json& line) {
   if (value) line[name] = *value;
 }
+void write(const std::string& name, const NamedNumbers& numbers, bool, Json& line) {
+  for (const auto& [key, value] : numbers) line[name][key] = value;
+}
 
 // Anything but what write() makes of such a field throws.
 double read_number(const Json& value) {
@@ -52,6 +55,13 @@ void read(const Json& line, const std::string& name, std::vector<double>& values
 }
 void read(const Json& line, const std::string& name, std::optional<double>& value) {
   if (const auto found = line.find(name); found != line.end()) value = read_number(*found);
+}
+void read(const Json& line, const std::string& name, NamedNumbers& numbers) {
+  numbers.clear();
+  if (const auto found = line.find(name); found != line.end()) {
+    for (const auto& [key, value] : found->get_ref<const Json::object_t&>())
+      numbers.emplace_back(key, read_number(value));
+  }
 }
 
 // Of a learned model's report all fields are there.

@@ -20,6 +20,7 @@ constexpr double kSaturated = 0.98;       // |a| of a motor that is at its end: 
 constexpr int kBlocksForErrors = 16;      // standard errors come from as many blocks, if there are enough environments
 constexpr int kShortestSeries = 16;       // steps of an episode that has a spectrum
 constexpr std::uint32_t kFreshBatch = 1;  // the evaluation's own episodes are 0
+constexpr int kTwinBatches = 8;           // of those after it: scores are noisy
 
 // The run's context, cut into more blocks: the gradient is the same but for rounding, its error better known.
 AlgorithmContext in_small_blocks(AlgorithmContext context) {
@@ -57,6 +58,7 @@ class Examination {
         checkpoint_(checkpoint) {
     parts_.policy.load(checkpoint, "policy", parts_.parameters);
     parts_.normaliser.load(checkpoint, "normaliser");
+    parts_.load_twin(checkpoint);
     if (!uses_critics()) return;
     for (std::size_t k = 0; k < parts_.critics.size(); ++k)
       parts_.critics[k].load(checkpoint, fmt::format("critic{}", k));
@@ -76,6 +78,7 @@ class Examination {
     result_.contact = sample_contact(*parts_.context.task, parts_.batch, settings_.environments * parts_.horizon);
     examine_inputs();
     examine_actions();
+    compare_twin();
     return std::move(result_);
   }
 
@@ -91,7 +94,27 @@ class Examination {
             .iteration = kFreshBatch};
   }
 
+  void fit_twin() {
+    if (parts_.twin == nullptr || settings_.gradient.source == GradientSource::kZobg) return;
+    IterationReport report;
+    parts_.fit_twin(report);
+    result_.twin = {report.twin_error.value_or(kNan),
+                    report.twin_window_error.value_or(kNan),
+                    report.twin_parameters,
+                    kTwinBatches * settings_.environments,
+                    {}};
+  }
+
+  // Last, since it takes other episodes.
+  void compare_twin() {
+    if (!result_.twin) return;
+    EpisodeKey first = key();
+    ++first.iteration;
+    result_.twin->cosines = compare_with_scores(parts_, first, kTwinBatches);
+  }
+
   void examine_learning() {
+    fit_twin();
     if (settings_.gradient.source == GradientSource::kZobg) {
       ZerothOrderGradient<float> source(*parts_.simulator, parts_.policy, parts_.batch,
                                         settings_.gradient.baseline == ZobgBaseline::kStep);

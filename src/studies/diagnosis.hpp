@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cgpo/studies/spectrum.hpp"
+#include "cgpo/studies/twin_gradient.hpp"
 #include "cgpo/updates/algorithm.hpp"
 #include "cgpo/updates/contact_shares.hpp"
 
@@ -35,6 +36,15 @@ struct InputDiagnosis {
   double root_mean_square = 0.0;
 };
 
+// How good a twin stands for the task's engine, fitted as the next iteration would.
+struct TwinDiagnosis {
+  double error = 0.0;         // as IterationReport::twin_error
+  double window_error = 0.0;  // as IterationReport::twin_window_error
+  NamedNumbers parameters;
+  int episodes = 0;                     // behind the cosines
+  std::vector<GradientCosine> cosines;  // of each signal: of its gradient with that of scores
+};
+
 // Measured on a batch of fresh episodes with the run's own settings, as its next iteration would see them.
 struct Diagnosis {
   std::vector<std::string> signals;  // "return", then the costs
@@ -50,6 +60,7 @@ struct Diagnosis {
   std::vector<WindowGradients> windows;  // without critics; empty: not differentiable
   std::vector<double> critic_explained;  // share of the variance of what the episodes brought; empty: no critics
   std::vector<double> critic_cosines;    // as in GradientEstimate
+  std::optional<TwinDiagnosis> twin;
   std::optional<ContactShares> contact;
   ActionDiagnosis actions;             // of the policy without its noise
   std::vector<InputDiagnosis> inputs;  // the farthest ones first, at most three

@@ -61,8 +61,8 @@ class RememberingEngine final : public OutsideEngine {
 TaskDynamics remembering(TaskDynamics dynamics, const Memory& memory, int substeps, double substep) {
   if (memory.size() == 0) return dynamics;
   if (auto* const own = std::get_if<Substeps>(&dynamics)) {
-    own->substep = [inner = own->substep, memory, substep](TracedSpan state, TracedSpan action) {
-      std::vector<Traced> next = inner(state, action);
+    own->substep = [inner = own->substep, memory, substep](TracedSpan state, TracedSpan action, TracedSpan parameters) {
+      std::vector<Traced> next = inner(state, action, parameters);
       memory.advance(state, action, substep, std::span<Traced>(next));
       return next;
     };

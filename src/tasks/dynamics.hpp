@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -40,9 +41,17 @@ struct WholeStep {
   std::function<StepResult<Traced>(TracedSpan state, TracedSpan action)> step;
 };
 
+// A positive number that substeps depend on, found by what an engine outside does (updates/twin_fit.hpp).
+struct StepParameter {
+  std::string name;
+  double standard = 1.0;
+};
+
 struct Substeps {
-  std::function<std::vector<Traced>(TracedSpan state, TracedSpan action)> substep;  // the next state
+  // The next state.
+  std::function<std::vector<Traced>(TracedSpan state, TracedSpan action, TracedSpan parameters)> substep;
   TracedOutcome outcome;
+  std::vector<StepParameter> parameters = {};  // further inputs of a substep; none: all of it is fixed
 };
 
 // It may keep working memory: each thread uses its own, and a step depends on nothing but its arguments.

@@ -16,7 +16,18 @@ void check_step_sizes(const TaskSpec& spec, const StepResult<Traced>& result) {
   }
 }
 
+std::vector<Traced> fixed_parameters(const Substeps& substeps) {
+  std::vector<Traced> numbers;
+  for (const StepParameter& parameter : substeps.parameters) numbers.emplace_back(parameter.standard);
+  return numbers;
+}
+
 }  // namespace
+
+std::span<const StepParameter> Task::parameters() const {
+  const auto* const substeps = std::get_if<Substeps>(&dynamics());
+  return substeps != nullptr ? std::span<const StepParameter>(substeps->parameters) : std::span<const StepParameter>();
+}
 
 std::shared_ptr<const Task> moved_by(Substeps dynamics, int substeps, const TaskParts& parts) {
   TaskParts moved = parts;
@@ -90,8 +101,9 @@ Graph Task::trace_step() const {
   }
   const auto* const substeps = std::get_if<Substeps>(&dynamics());
   check(substeps != nullptr, "a step outside is no graph");
+  const std::vector<Traced> numbers = fixed_parameters(*substeps);
   std::vector<Traced> next = state;
-  for (int i = 0; i < spec().substeps; ++i) next = substeps->substep(next, action);
+  for (int i = 0; i < spec().substeps; ++i) next = substeps->substep(next, action, numbers);
   StepResult<Traced> result = substeps->outcome(state, action, next);
   result.state = std::move(next);
   trace_result(graph, result);
@@ -104,7 +116,8 @@ Graph Task::trace_substep() const {
   Graph graph;
   const std::vector<Traced> state = trace_inputs(graph, spec().states);
   const std::vector<Traced> action = trace_inputs(graph, spec().actions);
-  trace_outputs(graph, substeps->substep(state, action));
+  const std::vector<Traced> numbers = trace_inputs(graph, static_cast<int>(substeps->parameters.size()));
+  trace_outputs(graph, substeps->substep(state, action, numbers));
   trace_outputs(graph, action);
   return graph;
 }

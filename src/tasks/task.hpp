@@ -114,6 +114,7 @@ class Task final {
   // Whether its environments keep their states to themselves: then each is begun and stepped by number, and there are
   // no more of them than somebody asks for.
   bool has_environments_outside() const;
+  std::span<const StepParameter> parameters() const;  // of its substeps; none, if it has none
   StepLayout layout() const { return {spec().states, spec().observations, static_cast<int>(spec().costs.size())}; }
   int cost_index(const std::string& name) const;  // throws UserError, naming those there are
 
@@ -125,8 +126,8 @@ class Task final {
   Graph trace_observation() const;
   // (state, action) → StepLayout; the observation is the one after the step. Only of a task that is ours.
   Graph trace_step() const;
-  // (state, action) → (next state, action), of Substeps. The action is handed on, so that one sweep of adjoints after
-  // the other adds up what belongs to it.
+  // (state, action, parameters) → (next state, action), of Substeps. The action is handed on, so that one sweep of
+  // adjoints after the other adds up what belongs to it.
   Graph trace_substep() const;
   // (state, action, next state) → StepLayout, of Substeps and OutsideStep.
   Graph trace_outcome() const;

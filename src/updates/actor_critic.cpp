@@ -76,6 +76,8 @@ ActorCritic<Real>::ActorCritic(const AlgorithmContext& context_in, Keep keep)
       parameters(static_cast<std::size_t>(policy.parameter_count())),
       normaliser(context.task->spec().observations),
       batch(*simulator, context.settings.environments, horizon, context.settings.kernel.block, keep) {
+  if (keep == Keep::kInner && context.task->twin() != nullptr)
+    twin = std::make_unique<TwinFit>(context.task->twin(), context.settings.twin, context.settings.kernel.backend);
   policy.initialise(parameters, context.seed, context.settings.policy.initial_std,
                     context.settings.policy.last_layer_scale);
   const int observations = context.task->spec().observations;
@@ -322,11 +324,26 @@ void fit_critics(ActorCritic<float>& parts, FirstOrderGradient<float>& gradient,
 }
 
 template <class Real>
+void ActorCritic<Real>::fit_twin(IterationReport& report) const {
+  if (twin == nullptr) return;
+  twin->learn(batch, std::min(context.settings.window, horizon), *context.pool, report);
+  if (twin->has_parameters()) simulator->set_parameters(twin->parameters());
+}
+
+template <class Real>
+void ActorCritic<Real>::load_twin(const Tensors& tensors) {
+  if (twin == nullptr) return;
+  twin->load(tensors);
+  if (twin->has_parameters()) simulator->set_parameters(twin->parameters());
+}
+
+template <class Real>
 void ActorCritic<Real>::save(Tensors& tensors) const {
   policy.save(tensors, "policy", parameters);
   normaliser.save(tensors, "normaliser");
   for (std::size_t k = 0; k < critics.size(); ++k) critics[k].save(tensors, fmt::format("critic{}", k));
   if (old_.count > 0) tensors.put("critics.samples", std::span<const Real>(old_.rows));
+  if (twin != nullptr) twin->save(tensors);
 }
 
 template <class Real>
@@ -334,6 +351,7 @@ void ActorCritic<Real>::load(const Tensors& tensors) {
   policy.load(tensors, "policy", parameters);
   normaliser.load(tensors, "normaliser");
   for (std::size_t k = 0; k < critics.size(); ++k) critics[k].load(tensors, fmt::format("critic{}", k));
+  load_twin(tensors);
   old_ = {};
   const auto samples = tensors.entries.find("critics.samples");
   if (samples == tensors.entries.end() || !remembers()) return;

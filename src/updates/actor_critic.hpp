@@ -12,6 +12,7 @@
 #include "cgpo/rollout/collect.hpp"
 #include "cgpo/updates/algorithm.hpp"
 #include "cgpo/updates/slope_targets.hpp"
+#include "cgpo/updates/twin_fit.hpp"
 
 namespace cgpo {
 
@@ -36,6 +37,7 @@ struct ActorCritic {
   Normaliser<Real> normaliser;
   std::vector<Critic<Real>> critics;  // V_R, V_C1 … V_Cm
   Batch<Real> batch;
+  std::unique_ptr<TwinFit> twin;  // null: the task has none, or nothing is swept
 
   Actor<Real> actor() const { return {policy, parameters, normaliser}; }
   int signals() const { return simulator->signals(); }
@@ -69,6 +71,10 @@ struct ActorCritic {
   using TargetsOfSignal = std::function<const std::vector<AlignedVector<Real>>&(int signal)>;
   std::vector<FitReport> fit_critics_to(const TargetsOfSignal& targets, bool timed, int iteration,
                                         const SlopeSource<Real>& slopes = {});
+
+  // What the batch tells of the twin, if there is one; the simulator takes its derivatives from it as it is then.
+  void fit_twin(IterationReport& report) const;
+  void load_twin(const Tensors& tensors);
 
   void save(Tensors& tensors) const;
   void load(const Tensors& tensors);

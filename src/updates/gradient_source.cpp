@@ -38,7 +38,8 @@ class SimulatorGradient final : public PolicyGradientSource {
   }
 
   // The critics before they have seen the batch: what they say of it is no echo of its own noise.
-  void learn(const ActorCritic<float>& parts, int /*iteration*/, IterationReport&) override {
+  void learn(const ActorCritic<float>& parts, int /*iteration*/, IterationReport& report) override {
+    parts.fit_twin(report);
     if (correction_ != GradientCorrection::kNone) critics_before_ = parts.critics;
   }
   bool uses_critics() const override { return uses_critics_; }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cgpo {
@@ -27,6 +28,8 @@ struct WorldReport {
   double return_episodes = 0.0;
   std::vector<double> costs_episodes;
 };
+
+using NamedNumbers = std::vector<std::pair<std::string, double>>;
 
 // One iteration in numbers: the line that goes into the log, under these names. J and its standard errors are those of
 // the policy before this iteration's update; NaN where too few episodes are left to tell. What an algorithm does not
@@ -74,6 +77,11 @@ struct IterationReport {
   std::vector<double> critic_explained;  // share of the targets' variance
   std::vector<double> critic_cosines;    // of V's slope with the adjoint of the next window, mean over window ends
   std::optional<WorldReport> world;      // of the learned model, if there is one
+  // Of a twin (updates/twin_fit.hpp), against the engine's own episodes: root mean squares of the errors of its state
+  // after a step and after a window, in units of what the engine changes it by; and its fitted numbers.
+  std::optional<double> twin_error;
+  std::optional<double> twin_window_error;
+  NamedNumbers twin_parameters;
   std::string stage;  // of a run in stages: own, where it prepares on our engine, then task; else empty
   // Of a run in stages: how many of the steps were taken on our engine, and how many where the task is.
   std::optional<double> steps_own;

@@ -108,6 +108,7 @@ struct DualSettings {
 struct TwinSettings {
   double first = 0.0;
   int smallest = 16;
+  double prior = 0.02;
 };
 
 struct BpttSettings {

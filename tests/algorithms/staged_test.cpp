@@ -42,9 +42,12 @@ TEST(Staged, PreparesThenGoesOnWhereTheTaskIs) {
   }
 }
 
+// A fitted twin too.
 TEST(Staged, GoesOnToTheBitFromEveryCheckpoint) {
   ThreadPool pool(2);
-  const Configuration configuration = configuration_of("halfcheetah", "cgpo", kShort);
+  std::vector<std::string> sets = kShort;
+  sets.emplace_back("twin.fit=true");
+  const Configuration configuration = configuration_of("halfcheetah", "cgpo", sets);
   const auto whole = begin(configuration, pool);
   for (int i = 0; i < 4; ++i) {
     Tensors before;
@@ -57,7 +60,29 @@ TEST(Staged, GoesOnToTheBitFromEveryCheckpoint) {
     whole->save(a);
     again->save(b);
     ASSERT_EQ(a.entries.size(), b.entries.size());
+    EXPECT_EQ(a.contains("twin.parameters"), i >= 2);
     for (const auto& [name, tensor] : a.entries) EXPECT_EQ(tensor.bytes, b.entries.at(name).bytes) << name << " " << i;
+  }
+}
+
+TEST(Staged, TheSameBitsForAnyNumberOfThreads) {
+  ThreadPool one(1), three(3);
+  for (const char* const algorithm : {"cgpo", "shac-lag"}) {
+    const Configuration configuration = configuration_of(
+        "halfcheetah", algorithm, {"iterations=3", "environments=16", "horizon=40", "kernel.block=4", "twin.fit=true"});
+    const auto alone = begin(configuration, one);
+    const auto together = begin(configuration, three);
+    for (int i = 0; i < 3; ++i) {
+      const IterationReport report = alone->iterate();
+      EXPECT_EQ(report.twin_parameters, together->iterate().twin_parameters);
+      EXPECT_FALSE(report.twin_parameters.empty());
+      EXPECT_GT(report.twin_error.value(), 0.0);
+      EXPECT_LT(report.twin_error.value(), 0.5);
+    }
+    Tensors a, b;
+    alone->save(a);
+    together->save(b);
+    for (const auto& [name, tensor] : a.entries) EXPECT_EQ(tensor.bytes, b.entries.at(name).bytes) << name;
   }
 }
 

@@ -270,6 +270,35 @@ TEST(Explain, ModelsThatMislead) {
   EXPECT_EQ(only(all).cause, "model-poor");
 }
 
+TEST(Explain, TwinsOfOtherRobots) {
+  Explanation all = healthy();
+  all.settings.window = 10;
+  all.twin_substeps = 5;
+  all.diagnosis.twin = TwinDiagnosis{.error = 0.12,
+                                     .window_error = 0.3,
+                                     .parameters = {{"limit_width", 0.004}},
+                                     .episodes = 1024,
+                                     .cosines = {{0.8, 0.1}, {0.7, 0.2}}};
+  EXPECT_THAT(causes(all), IsEmpty());
+  EXPECT_THAT(to_text(all, {}), AllOf(HasSubstr("off by 12 % of the change in a step, 30 % in a window"),
+                                      HasSubstr("limit_width 0.004"), HasSubstr("0.80 ± 0.10")));
+  all.diagnosis.twin->error = 0.64;
+  EXPECT_EQ(only(all).cause, "twin-poor");
+  EXPECT_THAT(only(all).text, AllOf(HasSubstr("64 %"), HasSubstr("30 % after a window of 10")));
+  EXPECT_THAT(only(all).advice, AllOf(HasSubstr("twin.fit=true"), HasSubstr("twin.substeps=10")));
+  all.twin_fitted = true;
+  EXPECT_THAT(only(all).advice, AllOf(Not(HasSubstr("twin.fit")), HasSubstr("twin.prior=0.0001")));
+  all.diagnosis.twin->cosines[0] = {-0.89, 0.1};
+  EXPECT_EQ(only(all).cause, "twin-misleads");
+  EXPECT_THAT(only(all).text, AllOf(HasSubstr("the return"), HasSubstr("-0.89 ± 0.10"), HasSubstr("1024 episodes")));
+  all.diagnosis.twin->error = 0.12;
+  all.diagnosis.twin->cosines[0] = {0.2, 0.3};  // too noisy to tell
+  EXPECT_THAT(causes(all), IsEmpty());
+  all.diagnosis.twin->cosines[0] = {kNan, kNan};
+  EXPECT_THAT(causes(all), IsEmpty());
+  EXPECT_EQ(to_json(all, {})["diagnosis"]["twin"]["cosines"][1]["cosine"], 0.7);
+}
+
 TEST(Explain, EpisodesThatEndEarly) {
   Explanation all = healthy();
   all.evaluation.episode_length = 190.0;

@@ -171,5 +171,41 @@ TEST(Twin, HasSettingsOfItsOwn) {
   EXPECT_EQ(soft->twin()->spec().substeps, soft->prelude()->spec().substeps);
 }
 
+// Numbers that are inputs do what the same numbers do as settings.
+TEST(Twin, TakesFittedNumbersAsItTakesSettings) {
+  for (const char* const name : {"halfcheetah", "ant"}) {
+    const std::pair<std::string, OptionValue> engine{"engine", std::string("mujoco")};
+    const auto fitted = task_with(name, {engine, {"twin.fit", true}});
+    const auto fixed = task_with(name, {engine,
+                                        {"twin.fit", false},
+                                        {"twin.limit_stiffness", 3100.0},
+                                        {"twin.contact_damping", 120.0},
+                                        {"twin.slip_speed", 0.3}});
+    ASSERT_TRUE(fixed->twin()->parameters().empty());
+    std::vector<double> numbers;
+    for (const StepParameter& parameter : fitted->twin()->parameters()) {
+      numbers.push_back(parameter.name == "limit_stiffness"   ? 3100.0
+                        : parameter.name == "contact_damping" ? 120.0
+                        : parameter.name == "slip_speed"      ? 0.3
+                                                              : parameter.standard);
+    }
+    const auto with_inputs = make_simulator<double>(fitted, {0});
+    const auto with_settings = make_simulator<double>(fixed, {0});
+    TwinSweep here(*fitted), there(*fixed), before(*fitted);
+    here.step(*with_inputs);
+    there.step(*with_settings);
+    before.step(*with_inputs);
+    before.pull_back(*with_inputs);
+    with_inputs->set_parameters(numbers);
+    here.pull_back(*with_inputs);
+    there.pull_back(*with_settings);
+    EXPECT_NE(here.state_adjoint, before.state_adjoint) << name;
+    for (std::size_t i = 0; i < here.state_adjoint.size(); ++i)
+      EXPECT_NEAR(here.state_adjoint[i], there.state_adjoint[i], 1e-9 * (1.0 + std::abs(there.state_adjoint[i])));
+    for (std::size_t i = 0; i < here.action_adjoint.size(); ++i)
+      EXPECT_NEAR(here.action_adjoint[i], there.action_adjoint[i], 1e-9 * (1.0 + std::abs(there.action_adjoint[i])));
+  }
+}
+
 }  // namespace
 }  // namespace cgpo

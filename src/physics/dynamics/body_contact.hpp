@@ -63,8 +63,8 @@ struct PairTouch {
   Vec3<S> spin;  // angular velocity, of the home relative to the other
 };
 
-template <class S>
-std::vector<PairTouch<S>> press_pair(const ContactParameters& law, const Kinematics<S>& kinematics,
+template <class S, class P>
+std::vector<PairTouch<S>> press_pair(const BasicContactParameters<P>& law, const Kinematics<S>& kinematics,
                                      const GeomPair& pair) {
   const auto [home_link, other_link] = tied_links(pair);
   const bool home_is_first = pair.first.link == home_link;
@@ -105,7 +105,8 @@ struct LinkLoad {
   Wrench<S> wrench;
   Impedance<S> impedance;
 
-  void add(const PhysicsParameters& parameters, const ContactSurface& surface, const PairTouch<S>& at) {
+  template <class P>
+  void add(const BasicPhysicsParameters<P>& parameters, const ContactSurface& surface, const PairTouch<S>& at) {
     const ContactLoad<S> load = load_of(parameters, surface, at.touch);
     wrench.add_force(at.touch.arm, load.force);
     impedance = impedance + Impedance<S>::at(at.touch.arm, load.answer);
@@ -121,8 +122,8 @@ template <class S>
 using LinkLoads = std::map<TiedLinks, LinkLoad<S>>;
 
 // Loads of all pairs; those with what stands still are added to `wrenches` and `impedances`, the others returned.
-template <class S>
-LinkLoads<S> add_pairs(const Model& model, const PhysicsParameters& parameters, const Kinematics<S>& kinematics,
+template <class S, class P>
+LinkLoads<S> add_pairs(const Model& model, const BasicPhysicsParameters<P>& parameters, const Kinematics<S>& kinematics,
                        std::vector<Wrench<S>>& wrenches, std::vector<Impedance<S>>& impedances) {
   LinkLoads<S> loads;
   for (const GeomPair& pair : model.pairs) {

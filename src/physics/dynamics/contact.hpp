@@ -17,20 +17,26 @@
 
 namespace cgpo {
 
-struct ContactParameters {
-  double stiffness = 2000.0;  // N/m
-  double damping = 30.0;      // N·s/m
-  double width = 0.01;        // m: the force is soft up to this depth
-  double slip_speed = 0.1;    // m/s: friction is viscous below it
-  double slip_lift = 1.0;     // 1: a slipping point is pushed up as in MuJoCo; 0: Coulomb's friction
+// P: double, or Traced where these numbers are inputs of a graph.
+template <class P>
+struct BasicContactParameters {
+  P stiffness{2000.0};    // N/m
+  P damping{30.0};        // N·s/m
+  P width{0.01};          // m: the force is soft up to this depth
+  P slip_speed{0.1};      // m/s: friction is viscous below it
+  P slip_lift{1.0};       // 1: a slipping point is pushed up as in MuJoCo; 0: Coulomb's friction
+  P friction_scale{1.0};  // times the surfaces' own
 };
+using ContactParameters = BasicContactParameters<double>;
 
 // Of limits, per unit of the joint's inertia, so that one set serves light and heavy joints.
-struct LimitParameters {
-  double stiffness = 2500.0;  // 1/s²
-  double damping = 100.0;     // 1/s; critical
-  double width = 0.02;        // rad or m
+template <class P>
+struct BasicLimitParameters {
+  P stiffness{2500.0};  // 1/s²
+  P damping{100.0};     // 1/s; critical
+  P width{0.02};        // rad or m
 };
+using LimitParameters = BasicLimitParameters<double>;
 
 // Of dry friction in joints and tendons: below the slip speed it is viscous. That is what friction takes away within
 // the stop time; where an inertia is so small that this would be fast, at most the largest slip speed, or what it takes
@@ -42,12 +48,15 @@ struct FrictionParameters {
   double least_slip_speed = 1e-5;   // rad/s or m/s
 };
 
-struct PhysicsParameters {
+template <class P>
+struct BasicPhysicsParameters {
   double timestep = 0.01;
-  ContactParameters contact;
-  LimitParameters limit;
+  BasicContactParameters<P> contact;
+  BasicLimitParameters<P> limit;
   FrictionParameters friction;
+  P armature_scale{1.0};  // times the joints' own
 };
+using PhysicsParameters = BasicPhysicsParameters<double>;
 
 // Stiffness that lets the robot sink in by millimetres under its own weight; the model's own time step.
 inline PhysicsParameters suggest_parameters(const Model& model) {
@@ -82,9 +91,9 @@ struct Push {
 // Width of pull_free in units of k·w.
 inline constexpr double kPullWidth = 0.1;
 
-template <class S>
-Push<S> unilateral_force(const S& depth, const S& opening, double stiffness, double damping, double width) {
-  const double unit = kPullWidth * stiffness * width;  // of force
+template <class S, class P>
+Push<S> unilateral_force(const S& depth, const S& opening, const P& stiffness, const P& damping, const P& width) {
+  const P unit = kPullWidth * stiffness * width;  // of force
   const Ramp<S> press = smooth_ramp(S(depth * S(1.0 / width)));
   const Ramp<S> force = smooth_ramp(S(press.value * S(1.0 / kPullWidth) - press.slope * opening * S(damping / unit)));
   return {S(unit) * force.value, force.slope * press.slope};
@@ -139,8 +148,8 @@ struct TurnDrag {
   Sym3<S> slope;
 };
 
-template <class S>
-TurnDrag<S> turn_drag(const TurnFriction& friction, double slip_speed, const Vec3<S>& normal, const Vec3<S>& omega,
+template <class S, class P>
+TurnDrag<S> turn_drag(const TurnFriction& friction, const P& slip_speed, const Vec3<S>& normal, const Vec3<S>& omega,
                       const S& force) {
   using sparse::mul, sparse::sub;
   const S least((slip_speed / kSlipLever) * (slip_speed / kSlipLever));
@@ -168,20 +177,20 @@ struct Touch {
 
 // The law, of surfaces pressed into each other by `depth` that leave each other with velocity u and slip as `split` has
 // it.
-template <class S>
-Touch<S> press(const ContactParameters& law, const ContactSurface& surface, const Vec3<S>& normal, const Vec3<S>& arm,
-               const S& depth, const S& opening, const PlaneSplit<S>& split) {
+template <class S, class P>
+Touch<S> press(const BasicContactParameters<P>& law, const ContactSurface& surface, const Vec3<S>& normal,
+               const Vec3<S>& arm, const S& depth, const S& opening, const PlaneSplit<S>& split) {
   using sparse::add, sparse::mul;
   const S slip_squared = dot(split.slip, split.slip);
   const S slowness = rsqrt(add(slip_squared, S(law.slip_speed * law.slip_speed)));
-  const S rise = mul(S(law.slip_lift * surface.friction), mul(slip_squared, slowness));
-  const Push<S> push = unilateral_force(depth, sparse::sub(opening, rise), law.stiffness * surface.stiffness,
-                                        law.damping * surface.damping, law.width);
+  const S rise = mul(S(law.slip_lift * (law.friction_scale * surface.friction)), mul(slip_squared, slowness));
+  const Push<S> push = unilateral_force(depth, S(sparse::sub(opening, rise)), P(law.stiffness * surface.stiffness),
+                                        P(law.damping * surface.damping), law.width);
   return {normal, arm, opening, split, slowness, push};
 }
 
-template <class S>
-Touch<S> press_contact(const Model& model, const ContactParameters& law, const Kinematics<S>& kinematics,
+template <class S, class P>
+Touch<S> press_contact(const Model& model, const BasicContactParameters<P>& law, const Kinematics<S>& kinematics,
                        const ContactPoint& point) {
   using sparse::add;
   const LinkState<S>& link = kinematics.links[point.link];
@@ -211,16 +220,17 @@ struct ContactLoad {
 
 // Friction: −μ N v_t/√(|v_t|² + v_s²), N of the current state, with the slope D_t = μ N/√(|v_t|² + v_s²) along both
 // tangents.
-template <class S>
-ContactLoad<S> load_of(const PhysicsParameters& parameters, const ContactSurface& surface, const Touch<S>& touch) {
+template <class S, class P>
+ContactLoad<S> load_of(const BasicPhysicsParameters<P>& parameters, const ContactSurface& surface,
+                       const Touch<S>& touch) {
   using sparse::mul;
   const double dt = parameters.timestep;
-  const double stiffness = parameters.contact.stiffness * surface.stiffness;
-  const double damping = parameters.contact.damping * surface.damping;
+  const P stiffness = parameters.contact.stiffness * surface.stiffness;
+  const P damping = parameters.contact.damping * surface.damping;
   const Push<S>& push = touch.push;
   const S normal_force = push.force - S(dt * stiffness) * push.slope * touch.opening;
   const S b_normal = S(dt * (damping + dt * stiffness)) * push.slope;
-  const S d_tangent = mul(mul(S(surface.friction), push.force), touch.slowness);
+  const S d_tangent = mul(mul(S(parameters.contact.friction_scale * surface.friction), push.force), touch.slowness);
   const Vec3<S> force = scale(normal_force, touch.normal) - scale(d_tangent, touch.split.slip);
   return {force, touch.split.matrix(b_normal, mul(S(dt), d_tangent))};
 }
@@ -230,10 +240,10 @@ ContactLoad<S> load_of(const PhysicsParameters& parameters, const ContactSurface
 // MuJoCo's friction is convex: a slipping point is pushed up until u ≥ μ|v_t|. So the dashpot acts on u − λμ|v_t| with
 // λ the slip lift and |v_t| smoothed as |v_t|²/√(|v_t|² + v_s²). With λ ≤ 1 contact still only takes energy: its power
 // is N (u − μ|v_t|), and the dashpot presses only where that is negative.
-template <class S>
-void add_contacts(const Model& model, const PhysicsParameters& parameters, const Kinematics<S>& kinematics,
+template <class S, class P>
+void add_contacts(const Model& model, const BasicPhysicsParameters<P>& parameters, const Kinematics<S>& kinematics,
                   std::vector<Wrench<S>>& wrenches, std::vector<Impedance<S>>& impedances) {
-  const ContactParameters& law = parameters.contact;
+  const BasicContactParameters<P>& law = parameters.contact;
   for (const ContactPoint& point : model.contacts) {
     const Touch<S> touch = press_contact(model, law, kinematics, point);
     const ContactLoad<S> load = load_of(parameters, point, touch);
@@ -249,14 +259,14 @@ void add_contacts(const Model& model, const PhysicsParameters& parameters, const
 
 // Joint limits by the same law, and joint damping: forces to `tau`, what answers the acceleration to `diagonal`. Both
 // ends of a range are one spring against |q − middle|; the kink at the middle is where nothing presses.
-template <class S>
-void add_limits(const Model& model, const PhysicsParameters& parameters, const Kinematics<S>& kinematics,
+template <class S, class P>
+void add_limits(const Model& model, const BasicPhysicsParameters<P>& parameters, const Kinematics<S>& kinematics,
                 std::span<const S> q, std::vector<S>& tau, std::vector<S>& diagonal) {
   const double dt = parameters.timestep;
   for (const Joint& joint : model.joints) {
     if (!joint.limited) continue;
-    const double stiffness = parameters.limit.stiffness * joint.inertia * joint.limit.stiffness;
-    const double damping = parameters.limit.damping * joint.inertia * joint.limit.damping;
+    const P stiffness = parameters.limit.stiffness * joint.inertia * joint.limit.stiffness;
+    const P damping = parameters.limit.damping * joint.inertia * joint.limit.damping;
     const S from_middle = q[joint.q] - S(0.5 * (joint.lower + joint.upper));
     const S side = select(from_middle < S(0.0), S(-1.0), S(1.0));
     const S depth = abs(from_middle) - S(0.5 * (joint.upper - joint.lower));

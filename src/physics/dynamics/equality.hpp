@@ -119,10 +119,10 @@ ScalarResidual<S> scalar_residual(const Model& model, const Kinematics<S>& kinem
   return x;
 }
 
-template <class S>
-void add_scalar_equality(const Model& model, const PhysicsParameters& parameters, const Kinematics<S>& kinematics,
-                         std::span<const S> q, const Equality& equality, std::vector<S>& tau,
-                         SymmetricMatrix<S>& matrix) {
+template <class S, class P>
+void add_scalar_equality(const Model& model, const BasicPhysicsParameters<P>& parameters,
+                         const Kinematics<S>& kinematics, std::span<const S> q, const Equality& equality,
+                         std::vector<S>& tau, SymmetricMatrix<S>& matrix) {
   using sparse::add, sparse::mul;
   const ScalarResidual<S> residual = scalar_residual(model, kinematics, q, equality);
   const S d = impedance(equality.softness, mul(residual.value, residual.value));
@@ -245,8 +245,8 @@ class FrameResidual {
   Vec3<S> arms_[2], places_[2];
 };
 
-template <class S>
-void add_body_equality(const Model& model, const PhysicsParameters& parameters, const Kinematics<S>& kinematics,
+template <class S, class P>
+void add_body_equality(const Model& model, const BasicPhysicsParameters<P>& parameters, const Kinematics<S>& kinematics,
                        const std::vector<LinkAcceleration<S>>& accelerations, const Equality& equality,
                        std::vector<S>& tau, SymmetricMatrix<S>& matrix) {
   using sparse::add, sparse::mul;
@@ -284,8 +284,8 @@ void add_body_equality(const Model& model, const PhysicsParameters& parameters, 
 }
 
 // Forces to `tau`, and to `matrix` what answers the acceleration.
-template <class S>
-void add_equalities(const Model& model, const PhysicsParameters& parameters, const Kinematics<S>& kinematics,
+template <class S, class P>
+void add_equalities(const Model& model, const BasicPhysicsParameters<P>& parameters, const Kinematics<S>& kinematics,
                     std::span<const S> q, std::vector<S>& tau, SymmetricMatrix<S>& matrix) {
   std::vector<LinkAcceleration<S>> accelerations;
   for (const Equality& equality : model.equalities) {

@@ -136,7 +136,7 @@ CompositeInertia<S> link_inertia(const Link& link, const Mat3<S>& rotation) {
 // M + Jᵀ B J with armature; `impedances` by link, or empty. Pairs of dofs on different branches stay structural zeros.
 template <class S>
 SymmetricMatrix<S> joint_inertia(const Model& model, const Kinematics<S>& kinematics,
-                                 std::vector<Impedance<S>> impedances = {}) {
+                                 std::vector<Impedance<S>> impedances = {}, const S& armature_scale = S(1.0)) {
   using sparse::add;
   const int links = static_cast<int>(model.links.size());
   std::vector<CompositeInertia<S>> composites;
@@ -189,7 +189,7 @@ SymmetricMatrix<S> joint_inertia(const Model& model, const Kinematics<S>& kinema
     if (joint.armature == 0.0) continue;
     const int count = joint.type == JointType::kFree ? 6 : joint.type == JointType::kBall ? 3 : 1;
     for (int k = 0; k < count; ++k)
-      matrix(joint.v + k, joint.v + k) = matrix(joint.v + k, joint.v + k) + S(joint.armature);
+      matrix(joint.v + k, joint.v + k) = matrix(joint.v + k, joint.v + k) + S(joint.armature) * armature_scale;
   }
   return matrix;
 }

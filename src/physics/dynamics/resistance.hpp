@@ -30,9 +30,9 @@ S friction_slope(const FrictionParameters& law, double loss, double inertia, con
 
 // Of all joints; a free or ball joint resists along its velocity, whatever that one's direction. Forces to `tau`, what
 // answers the acceleration to `diagonal`.
-template <class S>
-void add_joint_friction(const Model& model, const PhysicsParameters& parameters, const Kinematics<S>& kinematics,
-                        std::vector<S>& tau, std::vector<S>& diagonal) {
+template <class S, class P>
+void add_joint_friction(const Model& model, const BasicPhysicsParameters<P>& parameters,
+                        const Kinematics<S>& kinematics, std::vector<S>& tau, std::vector<S>& diagonal) {
   using sparse::add, sparse::mul, sparse::sub;
   const auto resist = [&](const Joint& joint, int first, int count, double inertia) {
     S square(0.0);
@@ -65,12 +65,12 @@ struct RowForce {
 };
 
 // What a limit does at this depth, opening with this velocity: contact's law, scaled by an inertia.
-template <class S>
-RowForce<S> limit_force(const PhysicsParameters& parameters, const LimitScale& scale, double inertia, const S& depth,
-                        const S& opening) {
+template <class S, class P>
+RowForce<S> limit_force(const BasicPhysicsParameters<P>& parameters, const LimitScale& scale, double inertia,
+                        const S& depth, const S& opening) {
   const double dt = parameters.timestep;
-  const double stiffness = parameters.limit.stiffness * scale.stiffness * inertia;
-  const double damping = parameters.limit.damping * scale.damping * inertia;
+  const P stiffness = parameters.limit.stiffness * scale.stiffness * inertia;
+  const P damping = parameters.limit.damping * scale.damping * inertia;
   const Push<S> push = unilateral_force(depth, opening, stiffness, damping, parameters.limit.width);
   return {push.force - S(dt * stiffness) * push.slope * opening, S(dt * (damping + dt * stiffness)) * push.slope};
 }
@@ -79,8 +79,8 @@ inline constexpr double kLeastMobility = 1e-12;
 
 // How far a ball joint has turned, θ, may not be more than its range. ∂θ/∂ω is the axis u, and the inertia about it,
 // with the joint's mobility A, 1/(uᵀA u).
-template <class S>
-void add_ball_limits(const Model& model, const PhysicsParameters& parameters, const Kinematics<S>& kinematics,
+template <class S, class P>
+void add_ball_limits(const Model& model, const BasicPhysicsParameters<P>& parameters, const Kinematics<S>& kinematics,
                      std::span<const S> q, std::vector<S>& tau, SymmetricMatrix<S>& matrix) {
   for (const Joint& joint : model.joints) {
     if (joint.largest_angle == 0.0) continue;

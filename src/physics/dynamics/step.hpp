@@ -78,9 +78,9 @@ void add_actuation(const Model& model, const Kinematics<S>& kinematics, const st
   for (int i = 0; i < model.nv; ++i) tau[i] = sparse::add(tau[i], actuation[i]);
 }
 
-template <class S>
-PhysicsState<S> physics_step(const Model& model, const PhysicsParameters& parameters, const PhysicsState<S>& state,
-                             std::span<const S> control) {
+template <class S, class P>
+PhysicsState<S> physics_step(const Model& model, const BasicPhysicsParameters<P>& parameters,
+                             const PhysicsState<S>& state, std::span<const S> control) {
   const double dt = parameters.timestep;
   const std::span<const S> q(state.q);
   check(static_cast<int>(state.activation.size()) == model.na, "a state has all activations");
@@ -105,7 +105,7 @@ PhysicsState<S> physics_step(const Model& model, const PhysicsParameters& parame
   add_joint_friction(model, parameters, kinematics, tau, diagonal);
   add_damping_slopes(model, kinematics, dt, diagonal);
 
-  SymmetricMatrix<S> matrix = joint_inertia(model, kinematics, std::move(impedances));
+  SymmetricMatrix<S> matrix = joint_inertia(model, kinematics, std::move(impedances), S(parameters.armature_scale));
   for (int i = 0; i < model.nv; ++i) matrix(i, i) = sparse::add(matrix(i, i), diagonal[i]);
 
   // What ties joints to one another.

@@ -66,8 +66,8 @@ void add_tendon_inertia(const Model& model, const Kinematics<S>& kinematics, std
 }
 
 // Everything that a step has of them: forces to `tau`, and to `matrix` what answers the acceleration.
-template <class S>
-void add_tendon_forces(const Model& model, const PhysicsParameters& parameters, const Kinematics<S>& kinematics,
+template <class S, class P>
+void add_tendon_forces(const Model& model, const BasicPhysicsParameters<P>& parameters, const Kinematics<S>& kinematics,
                        std::span<const S> q, std::vector<S>& tau, SymmetricMatrix<S>& matrix) {
   using sparse::add, sparse::mul, sparse::sub;
   const double dt = parameters.timestep;

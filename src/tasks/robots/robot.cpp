@@ -54,7 +54,40 @@ std::function<std::unique_ptr<OutsideEngine>()> mujoco_steps_of(const std::share
   };
 }
 
-std::vector<Traced> own_substep(const Robot& robot, const PhysicsParameters& physics, TracedSpan state,
+// visit(name, number) of those that a twin is fitted by, as far as the robot has what they are numbers of.
+template <class P, class Visit>
+void visit_fitted(const Model& model, BasicPhysicsParameters<P>& physics, Visit visit) {
+  const auto any = [](const auto& parts, auto has) { return std::any_of(parts.begin(), parts.end(), has); };
+  if (any(model.joints, [](const Joint& joint) { return joint.limited || joint.largest_angle != 0.0; }) ||
+      any(model.tendons, [](const Tendon& tendon) { return tendon.limited; })) {
+    visit("limit_stiffness", physics.limit.stiffness);
+    visit("limit_damping", physics.limit.damping);
+    visit("limit_width", physics.limit.width);
+  }
+  if (!model.contacts.empty() || !model.pairs.empty()) {
+    visit("contact_stiffness", physics.contact.stiffness);
+    visit("contact_damping", physics.contact.damping);
+    visit("contact_width", physics.contact.width);
+    visit("slip_speed", physics.contact.slip_speed);
+    visit("friction_scale", physics.contact.friction_scale);
+  }
+  if (any(model.joints, [](const Joint& joint) { return joint.armature != 0.0; })) {
+    visit("armature_scale", physics.armature_scale);
+  }
+}
+
+BasicPhysicsParameters<Traced> as_traced(const PhysicsParameters& physics) {
+  const ContactParameters& contact = physics.contact;
+  return {.timestep = physics.timestep,
+          .contact = {contact.stiffness, contact.damping, contact.width, contact.slip_speed, contact.slip_lift,
+                      contact.friction_scale},
+          .limit = {physics.limit.stiffness, physics.limit.damping, physics.limit.width},
+          .friction = physics.friction,
+          .armature_scale = physics.armature_scale};
+}
+
+template <class P>
+std::vector<Traced> own_substep(const Robot& robot, const BasicPhysicsParameters<P>& physics, TracedSpan state,
                                 TracedSpan action) {
   const RobotState<Traced> before(*robot.model, state);
   std::vector<Traced> control;
@@ -180,6 +213,10 @@ std::vector<TaskOption> robot_options(const RobotDefaults& defaults, bool collid
        .help = fmt::format("our engine's physics steps of an environment step; 0: {}", defaults.own_substeps),
        .low = 0.0,
        .high = 1000.0});
+  options.push_back({.name = "twin.fit",
+                     .standard = defaults.twin_fit,
+                     .help = "whether the twin's limits, contact and armature are fitted to MuJoCo's episodes, from "
+                             "what twin.* says they are"});
   const ContactParameters contact = defaults.twin_contact.value_or(defaults.contact);
   add_physics("twin.", "for its derivative alone", defaults.twin_limit.value_or(defaults.limit),
               collides ? &contact : nullptr, options);
@@ -217,6 +254,7 @@ Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options) {
   if (robot.engine != Engine::kOwn) robot.prelude = own_steps("", defaults.own_substeps);
   if (robot.engine != Engine::kOwn && options.flag("gradient.twin")) {
     robot.twin = own_steps("twin.", read_substeps(options, "twin.substeps", defaults.own_substeps));
+    robot.twin.fits = options.flag("twin.fit");
   }
   robot.action_scale = options.number("action_scale");
   robot.action_offset = defaults.action_offset;
@@ -273,10 +311,27 @@ MujocoEngine make_mujoco_engine(const Robot& robot) {
 
 namespace {
 
-Substeps robot_substeps(const std::shared_ptr<const Robot>& robot, const PhysicsParameters& physics,
+// fits: whether the numbers that can be fitted are inputs.
+Substeps robot_substeps(const std::shared_ptr<const Robot>& robot, const PhysicsParameters& physics, bool fits,
                         TracedOutcome outcome) {
-  return {[robot, physics](TracedSpan state, TracedSpan action) { return own_substep(*robot, physics, state, action); },
-          std::move(outcome)};
+  if (!fits) {
+    return {[robot, physics](TracedSpan state, TracedSpan action, TracedSpan) {
+              return own_substep(*robot, physics, state, action);
+            },
+            std::move(outcome)};
+  }
+  Substeps substeps{[robot, physics](TracedSpan state, TracedSpan action, TracedSpan parameters) {
+                      BasicPhysicsParameters<Traced> fitted = as_traced(physics);
+                      auto value = parameters.begin();
+                      visit_fitted(*robot->model, fitted, [&](const char*, Traced& number) { number = *value++; });
+                      return own_substep(*robot, fitted, state, action);
+                    },
+                    std::move(outcome)};
+  PhysicsParameters standard = physics;
+  visit_fitted(*robot->model, standard, [&](const char* name, double number) {
+    substeps.parameters.push_back({name, number});
+  });
+  return substeps;
 }
 
 }  // namespace
@@ -284,7 +339,7 @@ Substeps robot_substeps(const std::shared_ptr<const Robot>& robot, const Physics
 void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedOutcome& outcome, TaskParts& parts) {
   parts.robot = robot;
   if (robot->engine == Engine::kOwn) {
-    parts.dynamics = robot_substeps(robot, robot->physics, outcome);
+    parts.dynamics = robot_substeps(robot, robot->physics, /*fits=*/false, outcome);
     return;
   }
   if (robot->engine == Engine::kSimulator) {
@@ -300,7 +355,7 @@ void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedO
   }
   const auto stand_in = [&](const OwnSteps& own) -> std::shared_ptr<const Task> {
     if (own.substeps == 0) return nullptr;
-    return moved_by(robot_substeps(robot, own.physics, outcome), own.substeps, parts);
+    return moved_by(robot_substeps(robot, own.physics, own.fits, outcome), own.substeps, parts);
   };
   parts.twin = stand_in(robot->twin);
   parts.prelude = stand_in(robot->prelude);

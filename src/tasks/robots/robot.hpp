@@ -50,7 +50,8 @@ struct Marker {
 // How our engine stands in for MuJoCo's.
 struct OwnSteps {
   PhysicsParameters physics;
-  int substeps = 0;  // of an environment step; 0: it does not
+  int substeps = 0;   // of an environment step; 0: it does not
+  bool fits = false;  // whether its numbers are found by what MuJoCo does
 };
 
 struct Robot {
@@ -95,10 +96,11 @@ struct RobotDefaults {
   ContactParameters contact = {};                      // not used if nothing collides
   std::optional<LimitParameters> twin_limit = {};      // where they should be others than
   std::optional<ContactParameters> twin_contact = {};  // those that our engine is trained on
+  bool twin_fit = true;
 };
 
 // engine, substeps, dt, action_scale, the parameters of joint limits, and those of contact if `collides`; the same for
-// the twin, twin.*, and whether there is one, gradient.twin.
+// the twin, twin.*, whether there is one, gradient.twin, and whether it is fitted, twin.fit.
 std::vector<TaskOption> robot_options(const RobotDefaults& defaults, bool collides);
 // Throws UserError if the MJCF cannot be read.
 Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "cgpo/base/aligned.hpp"
@@ -21,8 +22,9 @@ struct SimulatorScratch {
   KernelScratch kernel;
   std::vector<const Real*> inputs;
   std::vector<Real*> outputs;
-  AlignedVector<Real> values;  // what lives within one call
-  std::vector<double> start;   // one start state
+  AlignedVector<Real> values;      // what lives within one call
+  AlignedVector<Real> parameters;  // of substeps, a row each
+  std::vector<double> start;       // one start state
 };
 
 // Rows that live within one call of a simulator, cut from the thread's memory.
@@ -132,6 +134,8 @@ class Simulator {
   virtual std::int64_t pull_back_operations() const { return 0; }
   // Only if differentiable().
   virtual void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const;
+  // Of the substeps that are differentiated: what their parameters (Task::parameters) are from now on.
+  virtual void set_parameters(std::span<const double>) {}
   // With O = ∂observation/∂state: from [observations] to Oᵀ adjoint [states], and from [states] to O tangent.
   void observe_pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
                          SimulatorScratch<Real>& scratch) const {
@@ -195,12 +199,15 @@ class SubstepSimulator final : public Simulator<Real> {
   std::int64_t step_operations() const override;
   std::int64_t pull_back_operations() const override;
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
+  void set_parameters(std::span<const double> parameters) override;
 
  private:
+  Rows<const Real> parameter_rows(int lanes, SimulatorScratch<Real>& scratch) const;
   // All substeps. State i between is row block i − 1 of `inner`, the last one goes to `last`.
   void move(Rows<const Real> state, Rows<const Real> action, Rows<Real> inner, Rows<Real> last, int lanes,
             SimulatorScratch<Real>& scratch) const;
 
+  std::vector<double> parameters_;
   std::unique_ptr<Kernel<Real>> substep_;
   std::unique_ptr<Kernel<Real>> outcome_;
   std::unique_ptr<Kernel<Real>> substep_adjoint_;
@@ -223,6 +230,7 @@ class OutsideStepSimulator final : public Simulator<Real> {
   std::int64_t step_operations() const override { return outcome_->operations(); }
   std::int64_t pull_back_operations() const override { return twin_ ? twin_->pull_back_operations() : 0; }
   void pull_back(const AdjointBatch<Real>& batch, int lanes, SimulatorScratch<Real>& scratch) const override;
+  void set_parameters(std::span<const double> parameters) override { twin_->set_parameters(parameters); }
 
  private:
   struct Worker {
@@ -268,8 +276,8 @@ std::unique_ptr<Simulator<Real>> make_simulator(std::shared_ptr<const Task> task
 // (state, action) → state, observation, signals, reward_paper, ended; and its derivative with one seed a signal.
 Graph step_graph(const Task& task, const std::vector<int>& costs);
 Graph step_adjoint_graph(const Task& task, const std::vector<int>& costs);
-// (state, action) → state of one substep; the derivative is that of (state, action) → (state, action), with one seed a
-// signal.
+// (state, action, parameters) → state of one substep; the derivative is that of (state, action) → (state, action), with
+// one seed a signal.
 Graph substep_graph(const Task& task);
 Graph substep_adjoint_graph(const Task& task, const std::vector<int>& costs);
 // (state, action, next state) → observation, signals, reward_paper, ended. The derivative's seeds are those of a step:

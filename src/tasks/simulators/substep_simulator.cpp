@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cgpo/base/error.hpp"
 #include "cgpo/tasks/simulators/kernel_call.hpp"
 
@@ -8,6 +10,7 @@ SubstepSimulator<Real>::SubstepSimulator(std::shared_ptr<const Task> task, std::
     : Simulator<Real>(task, std::move(costs), task->spec().differentiable, backend),
       substep_(compile<Real>(substep_graph(*task), backend)),
       outcome_(compile<Real>(outcome_graph(*task, this->costs()), backend)) {
+  for (const StepParameter& parameter : task->parameters()) parameters_.push_back(parameter.standard);
   if (!differentiable()) return;
   substep_adjoint_ = compile<Real>(substep_adjoint_graph(*task, this->costs()), backend);
   outcome_adjoint_ = compile<Real>(outcome_adjoint_graph(*task, this->costs()), backend);
@@ -30,14 +33,32 @@ std::int64_t SubstepSimulator<Real>::pull_back_operations() const {
 }
 
 template <class Real>
+void SubstepSimulator<Real>::set_parameters(std::span<const double> parameters) {
+  check(parameters.size() == parameters_.size(), "a number for every parameter");
+  parameters_.assign(parameters.begin(), parameters.end());
+}
+
+template <class Real>
+Rows<const Real> SubstepSimulator<Real>::parameter_rows(int lanes, SimulatorScratch<Real>& scratch) const {
+  const std::ptrdiff_t stride = padded_stride<Real>(lanes);
+  scratch.parameters.resize(parameters_.size() * static_cast<std::size_t>(stride));
+  const Rows<Real> rows(scratch.parameters.data(), stride);
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    std::fill_n(rows.row(static_cast<int>(i)), lanes, static_cast<Real>(parameters_[i]));
+  return rows;
+}
+
+template <class Real>
 void SubstepSimulator<Real>::move(Rows<const Real> state, Rows<const Real> action, Rows<Real> inner, Rows<Real> last,
                                   int lanes, SimulatorScratch<Real>& scratch) const {
   const TaskSpec& spec = this->spec();
+  const Rows<const Real> parameters = parameter_rows(lanes, scratch);
   for (int i = 0; i < spec.substeps; ++i) {
     const Rows<Real> next = i + 1 < spec.substeps ? inner.from_row(i * spec.states) : last;
     KernelCall<Real> call(scratch);
     call.read(state, spec.states);
     call.read(action, spec.actions);
+    call.read(parameters, static_cast<int>(parameters_.size()));
     call.write(next, spec.states);
     call.run(*substep_, lanes);
     state = next;
@@ -91,10 +112,12 @@ void SubstepSimulator<Real>::pull_back(const AdjointBatch<Real>& batch, int lane
   }
   outcome.run(*outcome_adjoint_, lanes);
 
+  const Rows<const Real> parameters = parameter_rows(lanes, scratch);
   for (int i = spec.substeps - 1; i >= 0; --i) {
     KernelCall<Real> substep(scratch);
     substep.read(i == 0 ? batch.state : inner.from_row((i - 1) * spec.states), spec.states);
     substep.read(batch.action, spec.actions);
+    substep.read(parameters, static_cast<int>(parameters_.size()));
     for (int k = 0; k < signals; ++k) {
       substep.read(adjoint.from_row(k * pair), pair);
       substep.write(i == 0 ? batch.state_adjoint.from_row(k * spec.states) : other.from_row(k * pair), spec.states);
