@@ -5,9 +5,8 @@
 # line. What these include is installed with them, and nothing else.
 set(CGPO_USER_HEADERS
   tasks/task.hpp tasks/registry.hpp tasks/outside/environment.hpp tasks/robots/robot.hpp
-  tasks/robots/simulated.hpp
-  algorithms/registry.hpp config/configuration.hpp run/open_run.hpp run/trained_policy.hpp judge/evaluate_policy.hpp export/export.hpp
-  cli/command_line.hpp)
+  tasks/robots/simulated.hpp algorithms/registry.hpp config/configuration.hpp run/open_run.hpp run/trained_policy.hpp
+  judge/evaluate_policy.hpp export/export.hpp cli/command_line.hpp)
 set(open ${CGPO_USER_HEADERS})
 set(headers)
 while(open)

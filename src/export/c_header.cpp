@@ -1,8 +1,8 @@
 #include "cgpo/export/c_header.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <span>
 #include <vector>
@@ -53,7 +53,7 @@ constexpr std::string_view kHeader =
 #define @NAME@_API static inline
 #endif
 
-/* Right to some units in the last place, and the same on every machine. */
+/* Right to three units in the last place; a NaN stays one. */
 static inline float @name@_tanh(float x) {
   const float size = x < 0.0f ? -x : x;
   const float t = size < 10.0f ? size + size : 20.0f; /* beyond 10 the result is 1 */

@@ -26,11 +26,7 @@ void name_entries(const std::string& name, int first, int count, std::vector<Nam
   }
 }
 
-// [q, v, activations, …]: what follows is the task's own.
-std::vector<Name> state_names(const Task& task) {
-  std::vector<Name> names(static_cast<std::size_t>(task.spec().states));
-  if (task.find_robot() == nullptr) return names;
-  const Model& model = *task.find_robot()->model;
+void name_robot(const Model& model, std::vector<Name>& names) {
   for (int j = 0; j < static_cast<int>(model.joints.size()); ++j) {
     const Joint& joint = model.joints[static_cast<std::size_t>(j)];
     const bool free = joint.type == JointType::kFree;
@@ -41,6 +37,21 @@ std::vector<Name> state_names(const Task& task) {
   for (const Actuator& actuator : model.actuators) {
     if (actuator.activation.index < 0 || actuator.name.empty()) continue;
     name_entries(actuator.name + ".activation", model.nq + model.nv + actuator.activation.index, 1, names);
+  }
+}
+
+// [q, v, activations, the task's own].
+std::vector<Name> state_names(const Task& task) {
+  std::vector<Name> names(static_cast<std::size_t>(task.spec().states));
+  std::size_t own = 0;
+  if (task.find_robot() != nullptr) {
+    const Model& model = *task.find_robot()->model;
+    name_robot(model, names);
+    own = static_cast<std::size_t>(model.nq) + static_cast<std::size_t>(model.nv) + static_cast<std::size_t>(model.na);
+  }
+  for (const std::string& name : task.spec().state_names) {
+    if (own < names.size() && !name.empty()) names[own] = name;
+    ++own;
   }
   return names;
 }
@@ -96,8 +107,7 @@ Json or_null(const Name& name) { return name ? Json(*name) : Json(); }
 
 Json observation_names(const Task& task) {
   Json list = Json::array();
-  // Of what is outside, the state is the observation.
-  if (task.find_robot() == nullptr) {
+  if (task.find_robot() == nullptr && task.spec().state_names.empty()) {
     for (int i = 0; i < task.spec().observations; ++i) list.push_back(nullptr);
     return list;
   }

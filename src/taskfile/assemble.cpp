@@ -92,6 +92,11 @@ class Assembly {
     spec.horizon = definition_->horizon;
     spec.reward_stops_at_end = definition_->reward_stops_at_end;
     spec.defaults = definition_->defaults;
+    for (std::size_t i = 0; i < definition_->states.size(); ++i) {
+      const std::string& name = definition_->states[i].name;
+      if (start_.sizes[i] == 0) spec.state_names.push_back(name);
+      for (int k = 0; k < start_.sizes[i]; ++k) spec.state_names.push_back(fmt::format("{}[{}]", name, k));
+    }
     for (const CostDefinition& cost : definition_->costs) spec.costs.push_back(cost.spec);
     return spec;
   }

@@ -1,6 +1,7 @@
 #include "cgpo/tasks/built.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <utility>
 
 namespace cgpo {
@@ -38,6 +39,19 @@ struct Memory {
     if (action) std::copy(chosen.begin(), chosen.end(), next.last(actions).begin());
   }
 };
+
+// The memory's, too; its clock counts in a unit of its own, which is no name.
+void name_states(const BuiltTask& built, const Memory& memory, std::vector<std::string>& names) {
+  std::size_t own = memory.states;
+  if (built.robot != nullptr) {
+    const Model& model = *built.robot->model;
+    own -= static_cast<std::size_t>(model.nq) + static_cast<std::size_t>(model.nv) + static_cast<std::size_t>(model.na);
+  }
+  names.resize(own + (memory.clock ? 1 : 0));
+  for (std::size_t i = 0; memory.action && i < memory.actions; ++i) {
+    names.push_back(memory.actions == 1 ? "previous_action" : fmt::format("previous_action[{}]", i));
+  }
+}
 
 // An engine outside does not know the memory, and hands it on as it was.
 class RememberingEngine final : public OutsideEngine {
@@ -115,6 +129,7 @@ std::shared_ptr<const Task> make_built_task(BuiltTask built) {
   TaskParts parts;
   parts.spec = kept->spec;
   parts.spec.states += static_cast<int>(memory.size());
+  name_states(*kept, memory, parts.spec.state_names);
   parts.reset = [kept, memory](RandomStream& random, std::span<double> state) {
     std::fill(state.begin(), state.end(), 0.0);
     kept->reset(random, state.first(memory.states));

@@ -53,6 +53,8 @@ struct TaskSpec {
   // Elements of the robot that the task leaves out because the engine does not know them, and what else to beware of.
   std::vector<std::string> unsupported = {};
   std::vector<std::string> warnings = {};
+  // What a state's own numbers are called, those behind a robot's [q, v, activations]; empty or left out: no name.
+  std::vector<std::string> state_names = {};
   // Keys of a configuration that a task of one's own sets, with TOML values; the program's own tasks have theirs in
   // config/defaults.toml.
   std::vector<std::pair<std::string, std::string>> defaults = {};

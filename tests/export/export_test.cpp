@@ -33,7 +33,7 @@ summary = "an arm"
 horizon = 10
 period = 0.04
 observation = ["joint('shoulder').position", "sin(joint('elbow').position)", "qvel", "previous_action",
-               "joint('shoulder').velocity - joint('elbow').velocity", "norm(qvel)"]
+               "joint('shoulder').velocity - joint('elbow').velocity", "norm(qvel)", "0.5 * goal[1]"]
 reward = "-sum_squares(qpos)"
 [robot]
 mjcf = '''<mujoco><option timestep="0.01"/><worldbody><body>
@@ -44,6 +44,8 @@ mjcf = '''<mujoco><option timestep="0.01"/><worldbody><body>
     <position name="bend" joint="elbow" kp="5" kv="1" ctrlrange="-3 3"/><motor joint="elbow"/></actuator></mujoco>'''
 action_scale = 0.75
 action_offset = [0.5, -0.3, 0]
+[states]
+goal = "uniform(-1, 1, 2)"
 [[costs]]
 name = "speed"
 expression = "sum_squares(qvel) / 2"
@@ -245,7 +247,8 @@ TEST_F(ExportTest, SaysWhatANumberIs) {
   const Json metadata = write(policy, "onnx", "policy.onnx").metadata;
   EXPECT_EQ(metadata.at("observations"),
             Json({"shoulder.position", "sin(elbow.position)", "shoulder.velocity", "elbow.velocity", "joint2.velocity",
-                  nullptr, nullptr, nullptr, "shoulder.velocity - elbow.velocity", nullptr}));
+                  "previous_action[0]", "previous_action[1]", "previous_action[2]",
+                  "shoulder.velocity - elbow.velocity", nullptr, "goal[1] * 0.5"}));
   EXPECT_EQ(metadata.at("actuators"), Json({"lift", "bend", nullptr}));
   EXPECT_EQ(metadata.at("joints"), Json({"shoulder", "elbow", "elbow"}));
   EXPECT_EQ(metadata.at("control_period"), 0.04);

@@ -30,6 +30,7 @@ struct Reacher {
 
   TaskSpec spec() const {
     TaskSpec spec = robot_spec(body, 11, 2);
+    spec.state_names = {"target.x", "target.y"};
     spec.summary = "a two-link arm that reaches for a target";
     spec.horizon = 300;
     const char* meaning = reading == Reading::kTipBase       ? "100 |tip|², the tip from the base in m"
