@@ -50,5 +50,5 @@ __all__ = [
     "settings",
     "tasks",
     "train",
-    *_functions.__all__,
 ]
+__all__ += _functions.__all__

@@ -301,7 +301,7 @@ class Task:
     def _word(self):
         text = self.definition()
         folder = _folder_of_process() / hashlib.sha256(text.encode()).hexdigest()[:12]
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{_name_of(self)}.toml"
         if not file.exists():
             file.write_text(text, encoding="utf-8")
@@ -353,8 +353,16 @@ class _Tracing:
     def _call(self, method, *arguments):
         if not self._has(method):
             raise Error(f"{self.title} needs a method {method}({', '.join(_ARGUMENTS[method])})")
+        bound = getattr(self.task, method)
         try:
-            result = getattr(self.task, method)(*arguments)
+            inspect.signature(bound).bind(*arguments)
+        except TypeError:
+            raise Error(
+                f"{self.title}.{method} is called as {method}({', '.join(_ARGUMENTS[method])}), and takes "
+                f"{inspect.signature(bound)}"
+            ) from None
+        try:
+            result = bound(*arguments)
         except ValueError as error:
             # NumPy has a sentence of its own where a traced number is put into an array that cannot hold it.
             raise error.__cause__ if isinstance(error.__cause__, Error) else error
@@ -604,7 +612,7 @@ _ARGUMENTS = {
     "step": ["self", "state", "action"],
     "observe": ["self", "now"],
     "reward": ["self", "before", "action", "after"],
-    "costs": ["self", "before", "action", "after"],
+    **{name: ["self", "before", "action", "after"] for name in ("reward_paper", "costs", "done")},
 }
 
 

@@ -279,6 +279,11 @@ MISTAKES = {
     "no horizon": (dict(horizon=None), "horizon, steps of an episode"),
     "no actions": (dict(actions=None), "needs actions"),
     "no method": (dict(reward=None), r"a method reward\(self, before, action, after\)"),
+    "other arguments": (
+        dict(reward=lambda self, state, action: 0.0),
+        r"Changed.reward is called as reward\(self, before, action, after\), and takes \(state, action\)",
+    ),
+    "no end": (dict(done=lambda self, b, a, c: c), "Changed.done is one number"),
     "nothing returned": (dict(observe=lambda self, state: None), "Changed.observe returned nothing"),
     "short step": (dict(step=lambda self, state, action: state[:2]), "Changed.step returned 2 numbers, and .*reset 3"),
     "wrong states": (dict(states=4), "Changed.reset returned 3 numbers, and states is 4"),
@@ -325,7 +330,7 @@ def test_robot_names_what_is_not_there():
         (lambda self, now: now.body("trso").position, "no body named 'trso' .did you mean 'torso'..; it has: world, torso"),
         (lambda self, now: now.joint("rooty").speed, "joint has no 'speed'"),
         (lambda self, now: now.speed, "there is no 'speed' at a moment; there are: action, actuator, body"),
-        (lambda self, now: now.torques, "torques is not known where no action is"),
+        (lambda self, now: now.torques, "torques is not known in an observation, or before a step"),
     ]:
         with pytest.raises(cgpo.Error, match=f"^(the robot has )?{match}"):
             with_methods(HalfCheetah, observe=observe)().definition()
