@@ -65,7 +65,7 @@ build/python/tools/.requirements: Makefile | setup-test
 python: build/python/tools/.requirements
 	@scripts/python_env.sh build/python/env $(PACKAGES)
 	@cmake --preset release --log-level=WARNING $(MODULE)
-	@cmake --build --preset release -j $(JOBS) --target cgpo_python
+	@cmake --build --preset release -j $(JOBS) --target cgpo_python cgpo_python_stub
 	@echo $(CURDIR)/build/python/package > $$(echo build/python/env/lib/python3*/site-packages)/cgpo.pth
 	@echo "build/python/env/bin/python has the package; after a change in C++, make python again"
 

@@ -2,8 +2,9 @@
 
 import math
 
-from cgpo._array import Node, entries_of, traced_source
-from cgpo._core import Error
+from cgpo._array import entries_of, traced_source
+from cgpo._errors import Error
+from cgpo._nodes import Node
 
 # How tightly an operator binds, as a task file's grammar has it.
 _OR, _AND, _NOT, _COMPARISON, _SUM, _PRODUCT, _SIGN, _ATOM = range(8)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cgpo import _array
+from cgpo import _operations
 from cgpo._array import Array, array, is_traced
 
 
@@ -225,7 +225,7 @@ def sum_squares(x):
     25.0
     """
     x = _any(x)
-    return _array._reduce(_array._numbers(x), None, False, _array._squares) if is_traced(x) else np.sum(np.square(x))
+    return _operations.reduce(_operations.numbers(x), None, False, _operations.squares_of) if is_traced(x) else np.sum(np.square(x))
 
 
 def norm(x, axis=None):

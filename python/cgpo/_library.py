@@ -1,5 +1,7 @@
 """Loads MuJoCo's library out of the package mujoco-core before the module that needs it is imported."""
 
+from __future__ import annotations
+
 import ctypes
 import glob
 import importlib.util
@@ -9,7 +11,7 @@ import platform
 MUJOCO = "4.0.0"
 
 
-def _has_avx():
+def _has_avx() -> bool:
     # MuJoCo's library uses AVX as soon as it is loaded; where there is none, the process would end without a word.
     if os.environ.get("CGPO_ISA") == "none":  # for the test of this
         return False
@@ -25,12 +27,12 @@ def _has_avx():
     return True
 
 
-def _folder():
+def _folder() -> str | None:
     spec = importlib.util.find_spec("mujoco")
     return list(spec.submodule_search_locations or [""])[0] if spec else None
 
 
-def load():
+def load() -> None:
     if not _has_avx():
         raise ImportError("cgpo: this CPU has no AVX, which MuJoCo's library needs")
     folder = _folder()

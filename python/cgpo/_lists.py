@@ -1,11 +1,15 @@
 """What there is, and whether a task's derivatives are right."""
 
+from __future__ import annotations
+
 import json
+import os
+from typing import Any
 
 from cgpo import _core, _values
 
 
-def tasks():
+def tasks() -> list[dict[str, Any]]:
     """All tasks: what `cgpo tasks --json` lists, a dict for each.
 
     >>> import cgpo
@@ -17,7 +21,7 @@ def tasks():
     return json.loads(_core.tasks_json())["tasks"]
 
 
-def algorithms():
+def algorithms() -> list[dict[str, Any]]:
     """All algorithms: what `cgpo algorithms --json` lists, a dict for each.
 
     >>> import cgpo
@@ -27,7 +31,12 @@ def algorithms():
     return json.loads(_core.algorithms_json())["algorithms"]
 
 
-def settings(task=None, algo=None, preset=None, settings=None):
+def settings(
+    task: str | os.PathLike[str] | None = None,
+    algo: str | None = None,
+    preset: str | None = None,
+    settings: dict[str, Any] | None = None,
+) -> list[dict[str, Any]]:
     """Every setting with its type, default, range and meaning: what `cgpo settings --json` lists, a dict for each.
 
     With a task or an algorithm the defaults are those in force for it, and `origin` says who set them.
@@ -41,7 +50,14 @@ def settings(task=None, algo=None, preset=None, settings=None):
     return json.loads(text)["settings"]
 
 
-def check(task, *, states=32, window=10, seed=0, settings=None):
+def check(
+    task: str | os.PathLike[str],
+    *,
+    states: int = 32,
+    window: int = 10,
+    seed: int = 0,
+    settings: dict[str, Any] | None = None,
+) -> dict[str, Any]:
     """Compares a task's derivatives with central differences: what `cgpo check --json` prints, as a dict.
 
     They agree if `max_relative_error` is at most 1e-5.
@@ -54,7 +70,8 @@ def check(task, *, states=32, window=10, seed=0, settings=None):
         _values.word(task),
         _values.whole("states", states, 1, 1_000_000),
         _values.whole("window", window, 1, 1_000_000),
-        _values.seed(seed),
+        _values.whole("seed", seed, 0, _values.LARGEST_SEED),
         _values.flat(settings),
     )
-    return json.loads(text)
+    found: list[dict[str, Any]] = json.loads(text)
+    return found

@@ -1,8 +1,14 @@
 """The log of a run as arrays."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import pandas
 
 # Lists of the log whose entries are those of the return, then of each cost.
 _OF_SIGNALS = (
@@ -11,7 +17,7 @@ _OF_SIGNALS = (
 )  # fmt: skip
 
 
-class Log(Mapping):
+class Log(Mapping[str, np.ndarray]):
     """The log of a run by column: a NumPy array for each field of `log.jsonl`, one entry an iteration.
 
     A field that is a list (`costs`, one number for each cost) is an array with a row for each iteration. Where an
@@ -25,7 +31,7 @@ class Log(Mapping):
     ['iteration', 'steps', 'seconds', 'return']
     """
 
-    def __init__(self, columns, costs):
+    def __init__(self, columns: dict[str, Any], costs: Sequence[str]) -> None:
         self._columns = {
             name: np.asarray(column, dtype=str if column and isinstance(column[0], str) else bool)
             if isinstance(column, list)
@@ -34,29 +40,29 @@ class Log(Mapping):
         }
         self._costs = list(costs)
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> np.ndarray:
         try:
             return self._columns[name]
         except KeyError:
             raise KeyError(f"the log has no '{name}'; it has {', '.join(self._columns)}") from None
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._columns)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Log: {len(self._columns['iteration'])} iterations of {', '.join(self._columns)}>"
 
-    def _names(self, name, width):
+    def _names(self, name: str, width: int) -> list[str]:
         if width == len(self._costs) and name not in _OF_SIGNALS:
             return [f"{name}.{cost}" for cost in self._costs]
         if width == len(self._costs) + 1 and name in _OF_SIGNALS:
             return [f"{name}.{signal}" for signal in ("return", *self._costs)]
         return [f"{name}.{i}" for i in range(width)]
 
-    def to_pandas(self):
+    def to_pandas(self) -> pandas.DataFrame:
         """The log as a DataFrame of pandas, which must be installed; a column for each cost of a list.
 
         >>> import cgpo

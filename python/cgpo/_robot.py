@@ -7,7 +7,7 @@ import numpy as np
 
 from cgpo import _core
 from cgpo._array import is_traced, traced_source
-from cgpo._core import Error
+from cgpo._errors import Error
 from cgpo._expressions import quoted, toml_key, toml_value
 
 

@@ -1,19 +1,24 @@
 """A run: its folder, and what can be asked of it."""
 
+from __future__ import annotations
+
 import html
 import json
 import os
 import secrets
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cgpo import _core, _values
+from cgpo._errors import Error
 from cgpo._log import Log
 
 
-class Report(os.PathLike):
+class Report(os.PathLike[str]):
     """The page of a run: an HTML file that needs no network, and is shown in a notebook.
 
     >>> import cgpo
@@ -23,17 +28,17 @@ class Report(os.PathLike):
     'report.html'
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         #: Where the page is.
         self.path = Path(path)
 
-    def __fspath__(self):
+    def __fspath__(self) -> str:
         return str(self.path)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Report('{self.path}')"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         page = html.escape(self.path.read_text(encoding="utf-8"))
         return f'<iframe srcdoc="{page}" style="width:100%;height:45em;border:0"></iframe>'
 
@@ -46,15 +51,21 @@ class Run:
     Run('a-run': cgpo on function, seed 1, 3 of 3 iterations)
     """
 
-    def __init__(self, folder, *, allow_command=False, settings=None):
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        allow_command: bool = False,
+        settings: dict[str, Any] | None = None,
+    ) -> None:
         #: Where it is, a Path.
         self.folder = Path(folder)
-        self._consent = {"allow_command": bool(allow_command), "given": _values.flat(settings)}
-        self._policies = {}
+        self._consent: dict[str, Any] = {"allow_command": bool(allow_command), "given": _values.flat(settings)}
+        self._policies: dict[str, tuple[Any, _core.Policy]] = {}
+        self._configuration: tuple[Any, dict[str, Any]] | None = None
         _core.find_run(self.folder)
-        self._configuration = None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         c = self.configuration
         return (
             f"Run('{self.folder}': {c['algorithm']} on {c['task.name']}, seed {c['seed']}, "
@@ -62,7 +73,7 @@ class Run:
         )
 
     @property
-    def configuration(self):
+    def configuration(self) -> dict[str, Any]:
         """Every setting of the run by its dotted key, as its `config.toml` has it.
 
         >>> import cgpo
@@ -77,7 +88,7 @@ class Run:
         return dict(self._configuration[1])
 
     @property
-    def log(self):
+    def log(self) -> Log:
         """What training logged, by column: see `Log`.
 
         >>> import cgpo
@@ -88,12 +99,12 @@ class Run:
         c = self.configuration
         return Log(_core.read_log(self.folder / "log.jsonl", c["environments"]), c["costs"])
 
-    def _last(self, name):
+    def _last(self, name: str) -> Any:
         column = self.log[name]
         return column[-1] if len(column) else None
 
     @property
-    def return_(self):
+    def return_(self) -> float | None:
         """Mean return of the last iteration's episodes; None before the first.
 
         >>> import cgpo
@@ -105,7 +116,7 @@ class Run:
         return None if last is None else float(last)
 
     @property
-    def costs(self):
+    def costs(self) -> dict[str, float]:
         """Mean of each cost over the last iteration's episodes, by name.
 
         >>> import cgpo
@@ -117,7 +128,7 @@ class Run:
         return {} if last is None else dict(zip(names, map(float, last)))
 
     @property
-    def limits(self):
+    def limits(self) -> dict[str, float]:
         """The upper bound of each cost, by name.
 
         >>> import cgpo
@@ -128,7 +139,7 @@ class Run:
         return dict(zip(c["costs"], map(float, c["limits"])))
 
     @property
-    def feasible(self):
+    def feasible(self) -> bool | None:
         """Whether the last iteration's episodes kept all limits; None before the first. `evaluate` judges the policy.
 
         >>> import cgpo
@@ -138,7 +149,7 @@ class Run:
         last = self._last("feasible")
         return None if last is None else bool(last)
 
-    def _policy(self, checkpoint):
+    def _policy(self, checkpoint: str) -> _core.Policy:
         name = {"best": "best.safetensors"}.get(checkpoint, "checkpoint.safetensors")
         written = _stamp(self.folder / name)
         found = self._policies.get(checkpoint)
@@ -147,7 +158,35 @@ class Run:
             self._policies[checkpoint] = found
         return found[1]
 
-    def policy(self, observations, noise=False, seed=None, *, step=0, checkpoint="last"):
+    @property
+    def observations(self) -> int:
+        """How many numbers an observation has.
+
+        >>> import cgpo
+        >>> cgpo.train("function", iterations=3, out="seen-run", progress=False).observations
+        1
+        """
+        return self._policy("last").observations
+
+    @property
+    def actions(self) -> int:
+        """How many numbers an action has.
+
+        >>> import cgpo
+        >>> cgpo.train("function", iterations=3, out="acting-run", progress=False).actions
+        1
+        """
+        return self._policy("last").actions
+
+    def policy(
+        self,
+        observations: ArrayLike,
+        noise: bool = False,
+        seed: int | None = None,
+        *,
+        step: int = 0,
+        checkpoint: str = "last",
+    ) -> np.ndarray:
         """Actions, each within ±1, for observations as the task gives them: one (a vector) or many (rows).
 
         Without noise it is the policy as it is deployed. With noise, row i has that of environment i at this step of an
@@ -165,9 +204,7 @@ class Run:
         given = np.asarray(observations)
         rows = np.ascontiguousarray(np.atleast_2d(given), dtype=np.float32)
         if given.ndim not in (1, 2) or rows.shape[1] != policy.observations:
-            raise _core.Error(
-                f"observations are ({policy.observations},) or (n, {policy.observations}), not {given.shape}"
-            )
+            raise Error(f"observations are ({policy.observations},) or (n, {policy.observations}), not {given.shape}")
         if noise and seed is None:
             seed = secrets.randbits(62)
         actions = policy.act(rows, _values.seed(seed) if noise else None, _values.whole("step", step, 0, 2**32 - 1))
@@ -175,17 +212,17 @@ class Run:
 
     def evaluate(
         self,
-        episodes=4096,
+        episodes: int = 4096,
         *,
-        engine="",
-        deterministic=False,
-        checkpoint="last",
-        seed=None,
-        substeps=0,
-        settings=None,
-        explain=False,
-        threads=0,
-    ):
+        engine: str = "",
+        deterministic: bool = False,
+        checkpoint: str = "last",
+        seed: int | None = None,
+        substeps: int = 0,
+        settings: dict[str, Any] | None = None,
+        explain: bool = False,
+        threads: int = 0,
+    ) -> dict[str, Any]:
         """Fresh episodes with the policy, and what they say: the object that `cgpo eval --json` prints, as a dict.
 
         engine: "own" or "mujoco", whatever the run was trained on. settings: options of the task that differ
@@ -207,9 +244,18 @@ class Run:
             explain=bool(explain),
             threads=_values.threads(threads),
         )
-        return json.loads(text)
+        found: dict[str, Any] = json.loads(text)
+        return found
 
-    def report(self, out=None, *, episodes=1024, replays=1, seed=None, threads=0):
+    def report(
+        self,
+        out: str | os.PathLike[str] | None = None,
+        *,
+        episodes: int = 1024,
+        replays: int = 1,
+        seed: int | None = None,
+        threads: int = 0,
+    ) -> Report:
         """Writes the page of the run (curves, verdict, the robot moving), and returns it: a notebook shows it.
 
         >>> import cgpo
@@ -230,7 +276,7 @@ class Run:
         )
 
 
-def _stamp(path):
+def _stamp(path: Path) -> tuple[int, int, int] | None:
     # Files are written anew and renamed, never changed.
     try:
         found = os.stat(path)
@@ -239,7 +285,12 @@ def _stamp(path):
     return (found.st_ino, found.st_mtime_ns, found.st_size)
 
 
-def load(folder, *, allow_command=False, settings=None):
+def load(
+    folder: str | os.PathLike[str],
+    *,
+    allow_command: bool = False,
+    settings: dict[str, Any] | None = None,
+) -> Run:
     """Opens the run in a folder, whoever trained it: `cgpo.train` or the command line.
 
     A task that is a program outside is started only with `allow_command=True`, or if what starts it is given again,

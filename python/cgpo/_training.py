@@ -1,43 +1,47 @@
 """Training."""
 
+from __future__ import annotations
+
 import json
+import os
 import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from cgpo import _core, _progress, _values
 from cgpo._run import Run
+
+Callback = Callable[[dict[str, Any]], Any]
 
 
 class _Enough(Exception):
     """A callback has said StopIteration."""
 
 
-def _callbacks(callback):
+def _callbacks(callback: Callback | Sequence[Callback] | None) -> list[Callback]:
     if callback is None:
         return []
-    return list(callback) if isinstance(callback, (list, tuple)) else [callback]
+    return [callback] if callable(callback) else list(callback)
 
 
 class _Listener:
     """Between the module, which trains, and all that hears of it."""
 
-    def __init__(self, callbacks, progress):
+    def __init__(self, callbacks: list[Callback], progress: _progress.Quiet) -> None:
         self.callbacks = callbacks
         self.progress = progress
-        self.folder = None
-        self.done = 0
+        self.folder: str | None = None
 
-    def opened(self, opening):
+    def opened(self, opening: dict[str, Any]) -> None:
         self.folder = opening["folder"]
-        self.done = opening["done"]
         self.progress.open(opening)
         for element in opening["left_out"]:
             warnings.warn(f"left out of the robot: {element}", stacklevel=3)
         for text in (*opening["warnings"], *opening["notes"]):
             warnings.warn(text, stacklevel=3)
 
-    def told(self, line, text):
+    def told(self, line: str, text: str) -> None:
         entry = json.loads(line)
-        self.done = entry["iteration"] + 1
         self.progress.show(entry["iteration"], text)
         for callback in self.callbacks:
             try:
@@ -47,23 +51,23 @@ class _Listener:
 
 
 def train(
-    task=None,
-    algo=None,
-    preset=None,
-    seed=None,
-    out=None,
-    callback=None,
-    threads=0,
-    settings=None,
+    task: str | os.PathLike[str] | Any | None = None,
+    algo: str | None = None,
+    preset: str | None = None,
+    seed: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    callback: Callback | Sequence[Callback] | None = None,
+    threads: int = 0,
+    settings: dict[str, Any] | None = None,
     *,
-    init=None,
-    resume=False,
-    force=False,
-    progress=True,
-    allow_command=False,
-    allow_unsupported=False,
-    **top_level,
-):
+    init: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: bool = True,
+    allow_command: bool = False,
+    allow_unsupported: bool = False,
+    **top_level: Any,
+) -> Run:
     """Trains a policy, and returns the run: bit for bit what `cgpo train` makes of the same words.
 
     task: a name out of `cgpo.tasks()`, or the path of a task file. algo ("cgpo"), preset ("best") and seed (0) are those
@@ -117,9 +121,11 @@ def train(
     except KeyboardInterrupt as pressed:
         if pressed.args or listener.folder is None:
             raise
+        done = len(Run(listener.folder).log["iteration"])
         raise KeyboardInterrupt(
-            f"stopped after {listener.done} iterations; cgpo.train(out={listener.folder!r}, resume=True) goes on"
+            f"stopped after {done} iterations; cgpo.train(out={listener.folder!r}, resume=True) goes on"
         ) from None
     finally:
         shown.close()
+    assert listener.folder is not None
     return Run(listener.folder, allow_command=allow_command, settings=settings)

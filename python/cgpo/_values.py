@@ -1,14 +1,17 @@
 """From what users write to what the module takes."""
 
+from __future__ import annotations
+
 import operator
 import os
+from typing import Any
 
-from cgpo import _core
+from cgpo._errors import Error
 
 LARGEST_SEED = 2**63 - 1
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """A value of a setting: numbers and arrays of NumPy become Python's, tuples lists, paths texts."""
     if isinstance(value, (bool, int, float, str)):
         return value
@@ -21,7 +24,7 @@ def plain(value):
     return value
 
 
-def flat(settings, prefix=""):
+def flat(settings: dict[str, Any] | None, prefix: str = "") -> list[tuple[str, Any]]:
     """Settings as (dotted key, value), whether they came dotted or in dicts within dicts."""
     pairs = []
     for key, value in (settings or {}).items():
@@ -33,7 +36,7 @@ def flat(settings, prefix=""):
     return pairs
 
 
-def word(task):
+def word(task: Any) -> Any:
     """What names a task to the module: its name, the path of a task file, or what an object says of itself."""
     if task is None:
         return None
@@ -41,27 +44,27 @@ def word(task):
     return say() if say is not None else os.fspath(task)
 
 
-def whole(name, value, low, high):
+def whole(name: str, value: Any, low: int, high: int) -> int:
     """A whole number within bounds, NumPy's too."""
     try:
         number = operator.index(value)
     except TypeError:
         number = low - 1
     if not low <= number <= high:
-        raise _core.Error(f"{name} must be a whole number from {low} to {high}, not {value!r}")
+        raise Error(f"{name} must be a whole number from {low} to {high}, not {value!r}")
     return number
 
 
-def seed(value):
+def seed(value: Any) -> int | None:
     """A seed; None stays."""
     return None if value is None else whole("seed", value, 0, LARGEST_SEED)
 
 
-def threads(value):
+def threads(value: Any) -> int:
     """A number of threads; 0: all cores."""
     return whole("threads", value, 0, 1024)
 
 
-def path(value):
+def path(value: Any) -> str | None:
     """A path as text; None stays."""
     return None if value is None else os.fspath(value)

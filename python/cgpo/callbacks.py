@@ -1,6 +1,11 @@
 """Callbacks for `cgpo.train`."""
 
+from __future__ import annotations
+
+import os
 import time
+from collections.abc import Iterator
+from typing import Any
 
 
 class TensorBoard:
@@ -13,7 +18,7 @@ class TensorBoard:
     ...     run = cgpo.train("function", iterations=3, out="board-run", callback=board, progress=False)
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
         try:
             from tensorboard.compat.proto.event_pb2 import Event
             from tensorboard.compat.proto.summary_pb2 import Summary
@@ -23,13 +28,13 @@ class TensorBoard:
         self._event, self._summary = Event, Summary
         self._writer = EventFileWriter(str(folder))
 
-    def __call__(self, line):
+    def __call__(self, line: dict[str, Any]) -> None:
         numbers = dict(_numbers("", line))
         values = [self._summary.Value(tag=tag, simple_value=number) for tag, number in numbers.items()]
         event = self._event(wall_time=time.time(), step=line["steps"], summary=self._summary(value=values))
         self._writer.add_event(event)
 
-    def close(self):
+    def close(self) -> None:
         """Writes what is left, and ends the file.
 
         >>> import cgpo
@@ -37,14 +42,14 @@ class TensorBoard:
         """
         self._writer.close()
 
-    def __enter__(self):
+    def __enter__(self) -> TensorBoard:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
-def _numbers(name, value):
+def _numbers(name: str, value: Any) -> Iterator[tuple[str, float]]:
     """Numbers by tag: costs/0 of a list, world/state_error of what is deeper."""
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return

@@ -10,7 +10,7 @@ namespace cgpo::python {
 
 namespace nb = nanobind;
 
-void bind_errors(nb::module_& module);
+void translate_errors();
 void bind_command(nb::module_& module);
 void bind_lists(nb::module_& module);
 void bind_logs(nb::module_& module);

@@ -28,18 +28,21 @@ std::string in_python(std::string text) {
   return text;
 }
 
+void raise(const std::string& sentence) {
+  PyErr_SetString(nb::module_::import_("cgpo._errors").attr("Error").ptr(), sentence.c_str());
+}
+
 }  // namespace
 
-void bind_errors(nb::module_& module) {
-  static nb::exception<UserError> error(module, "Error", PyExc_ValueError);
+void translate_errors() {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
       std::rethrow_exception(thrown);
-    } catch (const UserError& user) {
-      PyErr_SetString(error.ptr(), in_python(user.what()).c_str());
-    } catch (const std::filesystem::filesystem_error& file) {
+    } catch (const UserError& error) {
+      raise(in_python(error.what()));
+    } catch (const std::filesystem::filesystem_error& error) {
       // A disk that fails in the middle of a folder's list, say.
-      PyErr_SetString(error.ptr(), ("cannot use '" + file.path1().string() + "': " + file.code().message()).c_str());
+      raise("cannot use '" + error.path1().string() + "': " + error.code().message());
     } catch (const std::logic_error& fault) {
       PyErr_SetString(PyExc_RuntimeError, (std::string("internal error: ") + fault.what()).c_str());
     }

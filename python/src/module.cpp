@@ -5,8 +5,8 @@
 
 NB_MODULE(_core, module) {
   module.doc() = "What the package cgpo is made on; use that.";
-  module.attr("__version__") = CGPO_VERSION;
-  cgpo::python::bind_errors(module);
+  module.attr("version") = CGPO_VERSION;
+  cgpo::python::translate_errors();
   cgpo::python::bind_command(module);
   cgpo::python::bind_lists(module);
   cgpo::python::bind_logs(module);

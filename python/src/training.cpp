@@ -1,7 +1,6 @@
 // Training: what `cgpo train` does, with callbacks in place of its output.
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <fmt/ranges.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
@@ -59,13 +58,11 @@ class Session {
     announce();
     try {
       const nb::gil_scoped_release free;
-      run_->train([this](const LogEntry& entry, double speed) { tell(entry, speed); },
-                  [this] { return is_interrupted(); });
+      run_->train([this](const LogEntry& entry, double speed) { tell(entry, speed); });
       run_.reset();  // its folder is free for others from here on
     } catch (const IterationFailed& error) {
-      throw UserError("{}: train(..., --resume) goes on", error.what());
+      throw UserError("{}: train(..., resume=True) goes on", error.what());
     }
-    if (interruption_) std::rethrow_exception(interruption_);
   }
 
  private:
@@ -97,18 +94,8 @@ class Session {
     told_(line, text);
   }
 
-  // Ctrl-C is a wish to stop after this iteration. What Python makes of it (KeyboardInterrupt, unless the program says
-  // otherwise) goes on once the run is kept.
-  bool is_interrupted() {
-    const nb::gil_scoped_acquire taken;
-    if (PyErr_CheckSignals() == 0) return false;
-    interruption_ = std::make_exception_ptr(nb::python_error());
-    return true;
-  }
-
   nb::object opened_;
   nb::object told_;
-  std::exception_ptr interruption_;
   std::optional<Run> run_;
   std::vector<std::string> notes_;
   Clock::time_point begin_;

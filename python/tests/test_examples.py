@@ -24,7 +24,9 @@ def public_things():
         if FULL.get(name.split(".")[-1]) and not importlib.util.find_spec(FULL[name.split(".")[-1]]):
             continue
         module = importlib.import_module(name)
-        listed = getattr(module, "__all__", None) or [n for n, o in vars(module).items() if getattr(o, "__module__", "") == name]
+        listed = getattr(module, "__all__", None) or [
+            n for n, o in vars(module).items() if getattr(o, "__module__", "") == name
+        ]
         for entry in listed:
             thing = getattr(module, entry)
             if entry.startswith("_") or inspect.ismodule(thing):
@@ -32,7 +34,9 @@ def public_things():
             yield f"{name}.{entry}", thing
             if inspect.isclass(thing):
                 for member, found in vars(thing).items():
-                    if not member.startswith("_") and (inspect.isfunction(found) or isinstance(found, (property, classmethod, staticmethod))):
+                    if not member.startswith("_") and (
+                        inspect.isfunction(found) or isinstance(found, (property, classmethod, staticmethod))
+                    ):
                         yield f"{name}.{entry}.{member}", found
 
 

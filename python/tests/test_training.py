@@ -125,10 +125,11 @@ def test_ctrl_c_while_it_computes():
     """No callback: the signal comes while the GIL is free, and Python hears of it between two iterations."""
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    with pytest.raises(KeyboardInterrupt, match=r"stopped after \d+ iterations; .*out='long', resume=True"):
+    with pytest.raises(KeyboardInterrupt, match=r"stopped after \d+ iterations; .*out='long', resume=True") as pressed:
         cgpo.train("function", iterations=100000, out="long", progress=False)
     timer.join()
     done = len(lines_without_clock("long"))
+    assert f"after {done} iterations" in str(pressed.value)
     run = cgpo.train(out="long", resume=True, iterations=done + 2, progress=False)
     assert len(run.log["iteration"]) == done + 2
 
@@ -215,12 +216,16 @@ def test_bad_input_is_an_error_with_a_sentence(arguments, sentence):
         cgpo.train(**arguments, progress=False)
     assert isinstance(caught.value, ValueError)
     assert "--" not in str(caught.value)
-    assert [p for p in sorted(pathlib.Path().rglob("*")) if p.name != ".lock"] == [p for p in before if p.name != ".lock"]
+    assert [p for p in sorted(pathlib.Path().rglob("*")) if p.name != ".lock"] == [
+        p for p in before if p.name != ".lock"
+    ]
 
 
 def test_force_replaces():
     cgpo.train("function", settings=LENGTH, seed=1, out="r", progress=False)
-    assert cgpo.train("function", settings=LENGTH, seed=2, out="r", force=True, progress=False).configuration["seed"] == 2
+    assert (
+        cgpo.train("function", settings=LENGTH, seed=2, out="r", force=True, progress=False).configuration["seed"] == 2
+    )
 
 
 def test_the_module_itself_prints_nothing(capfd):

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 namespace cgpo {
 namespace {
@@ -11,7 +13,17 @@ std::string& stored_name() {
   return name;
 }
 
+std::optional<OwnProgram>& stored_program() {
+  static std::optional<OwnProgram> program;
+  return program;
+}
+
 }  // namespace
+
+// Not the file's name: what starts itself may take hours, and the program may be built anew in the meantime.
+OwnProgram own_program() { return stored_program().value_or(OwnProgram{"/proc/self/exe", {program_name()}}); }
+
+void set_own_program(OwnProgram program) { stored_program() = std::move(program); }
 
 const std::string& program_name() { return stored_name(); }
 

@@ -147,8 +147,8 @@ void reap(std::vector<Child>& children, ChildRunsResult& result, const Listener&
 }
 
 void start(Child& child, ChildOutcome& outcome, const Listener& listener) {
-  // Not the file's name: a comparison takes hours, and the program may be built anew in the meantime.
-  ProcessPlan plan{.words = {program_name()}, .program = "/proc/self/exe", .output = child.run->output};
+  const OwnProgram own = own_program();
+  ProcessPlan plan{.words = own.words, .program = own.file, .output = child.run->output};
   plan.words.insert(plan.words.end(), child.run->arguments.begin(), child.run->arguments.end());
   try {
     child.process.emplace(plan);
