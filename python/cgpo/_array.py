@@ -10,7 +10,6 @@ _CANNOT_DECIDE = (
     "between two values; & | ~ stand for and, or, not, cgpo.minimum and cgpo.maximum for min and max"
 )
 
-
 # NumPy's functions by what they do with traced arrays; cgpo._operations fills these.
 UFUNCS = {}  # of numbers, entry by entry
 FUNCTIONS = {}  # of whole arrays

@@ -66,12 +66,20 @@ class Expressions:
 
     def program(self, outputs, vector):
         """An expression for outputs: a vector of them, or the one alone."""
-        lines = [f"{self._named[node]} = {self._texts[node][0]};" for node in self._names_below(outputs)]
         if not vector:
-            return "\n".join([*lines, self._part(outputs[0])])
+            return self.call("", [outputs[0]])
+        lines = self._lines(outputs)
         parts = [part for run in self._runs(outputs) for part in self._spelled_run(run)]
         whole = len(parts) == 1 and isinstance(outputs[0], Node) and outputs[0].source is not None and len(outputs) > 1
         return "\n".join([*lines, parts[0] if whole else f"[{', '.join(parts)}]"])
+
+    def call(self, function, outputs, more=()):
+        """A call of a function with these arguments, and texts behind them; without a name the one output itself."""
+        arguments = ", ".join([*map(self._part, outputs), *more])
+        return "\n".join([*self._lines(outputs), f"{function}({arguments})" if function else arguments])
+
+    def _lines(self, outputs):
+        return [f"{self._named[node]} = {self._texts[node][0]};" for node in self._names_below(outputs)]
 
     def _runs(self, outputs):
         """Outputs in groups: entries of one vector that follow each other, or one by itself."""

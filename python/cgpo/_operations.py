@@ -349,6 +349,7 @@ def _diff(a, n, axis):
         entries = entries_of(_sub(Array(after), Array(np.take(entries, range(entries.shape[axis] - 1), axis=axis))))
     return Array(entries)
 
+
 UFUNCS.update(_UFUNCS)
 FUNCTIONS.update(_FUNCTIONS)
 MOVERS.update(_MOVERS)

@@ -171,7 +171,7 @@ class Tracing:
         self.task = task
         self.title = type(task).__name__
         self.robot = self._robot()
-        self.trace = Trace(self.title)
+        self.trace = None  # of the methods that are called now
         self.own = {}  # states by name: their size, None of one number
         self.define = {}
 
@@ -287,6 +287,11 @@ class Tracing:
         parts.append(_table("defaults", {name: toml_value(value) for name, value in _flat(task.defaults)}, raw=True))
         return "\n".join(part for part in parts if part)
 
+    def _begin(self, method):
+        """What follows is the trace of a method, and of those that see the same moments; its name, for messages."""
+        self.trace = Trace(f"{self.title}.{method}")
+        return self.trace.name
+
     def _say(self, moment, text):
         return f"before({text})" if moment == "earlier" else text
 
@@ -294,7 +299,7 @@ class Tracing:
         return Expressions(self.trace, self._say, outputs, what)
 
     def _start(self):
-        what = f"{self.title}.reset"
+        what = self._begin("reset")
         if self.robot is not None and not self._has("reset"):
             return []
         random = Random(self.trace)
@@ -355,13 +360,7 @@ class Tracing:
         lines = {}
         for name, function, bounds, size in random._draws:
             what = f"{self.title}.reset, random.{function}"
-            parts = [self._program(entries_of(Array(bound)), what) for bound in bounds]
-            if size is not None:
-                parts.append(str(size))
-            # What a bound names stands before the draw.
-            split = [part.rsplit("\n", 1) for part in parts]
-            before = "".join(dict.fromkeys(part[0] + "\n" for part in split if len(part) == 2))
-            lines[name] = quoted(f"{before}{function}({', '.join(part[-1] for part in split)})")
+            lines[name] = quoted(self._expressions(bounds, what).call(function, bounds, [] if size is None else [str(size)]))
         return _table("draws", lines)
 
     def _moment(self, moment, with_action):
@@ -372,7 +371,7 @@ class Tracing:
         return self.robot._traced(self.trace, moment, with_action, states)
 
     def _observation(self):
-        what = f"{self.title}.observe"
+        what = self._begin("observe")
         outputs = self._vector(self._call("observe", self._moment("now", False)), what)
         if not outputs:
             raise Error(f"{what} returned no numbers, and the policy sees at least one")
@@ -384,7 +383,7 @@ class Tracing:
         return traced_source(self.trace, "any", "action", self.actions)
 
     def _step(self):
-        what = f"{self.title}.step"
+        what = self._begin("step")
         outputs = self._vector(self._call("step", self._moment("now", True), self._action()), what)
         if len(outputs) != self.own["state"]:
             raise Error(f"{what} returned {len(outputs)} numbers, and {self.title}.reset {self.own['state']}")
@@ -392,6 +391,7 @@ class Tracing:
 
     def _outcome(self):
         """What follows from a step: lines at the top of the file, and the tables of costs."""
+        what = self._begin("reward")
         before, action, after = self._moment("earlier", False), self._action(), self._moment("now", True)
         outputs = {"reward": self._one(self._call("reward", before, action, after), f"{self.title}.reward")}
         if self._has("reward_paper"):
@@ -401,7 +401,7 @@ class Tracing:
             outputs["end"] = self._one(self._call("done", before, action, after), f"{self.title}.done")
         costs = self._costs(before, action, after)
         every = [*outputs.values(), *costs.values()]
-        expressions = self._expressions(every, f"{self.title}.reward, costs or done")
+        expressions = self._expressions(every, f"{what}, costs or done")
         if expressions.shares([[output] for output in every]):
             self.define["_outcome"] = expressions.program(every, vector=True)
             texts = [f"_outcome[{i}]" for i in range(len(every))]

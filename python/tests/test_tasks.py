@@ -323,6 +323,16 @@ def test_values_are_not_kept_from_one_method_to_another():
     kept = None
     assert Keeping().definition() == text
 
+    class Storing(Plain):
+        def reset(self, random):
+            self.drawn = random.uniform(0, 1, 3)
+            return self.drawn
+
+        def reward(self, before, action, after):
+            return self.drawn[0]
+
+    refusal(Storing, r"Storing.reward, costs or done uses .* kept from elsewhere .from Storing.reset.")
+
 
 def test_robot_names_what_is_not_there():
     robot = HalfCheetah.robot
@@ -357,12 +367,18 @@ def test_draws_are_shared_and_follow_the_seed():
 
         def reset(self, random):
             angle = random.uniform(-np.pi, np.pi)
-            return [np.cos(angle), np.sin(angle), random.normal(10.0, self.wide * np.abs(angle))]
+            size = np.abs(angle)
+            both = random.uniform(10.0 - size * size, 10.0 + size * size * 1.0)
+            return [np.cos(angle), np.sin(angle), random.normal(10.0, self.wide * size), both]
+
+        def step(self, state, action):
+            return state
 
     task = probe(Drawn)
     starts = np.array([task.reset(1, stream) for stream in range(200)])
     np.testing.assert_allclose(np.hypot(starts[:, 0], starts[:, 1]), 1.0, rtol=1e-12)
     angles = np.arctan2(starts[:, 1], starts[:, 0])
+    assert np.all(np.abs(starts[:, 3] - 10.0) <= angles**2 * (1 + 1e-12))
     deviations = (starts[:, 2] - 10.0) / (2.0 * np.abs(angles))
     assert abs(deviations.mean()) < 0.3 and 0.8 < deviations.std() < 1.2
     assert task.reset(1, 7) == task.reset(1, 7) != task.reset(2, 7)
