@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import os
-import secrets
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -206,7 +205,7 @@ class Run:
         if given.ndim not in (1, 2) or rows.shape[1] != policy.observations:
             raise Error(f"observations are ({policy.observations},) or (n, {policy.observations}), not {given.shape}")
         if noise and seed is None:
-            seed = secrets.randbits(62)
+            seed = int.from_bytes(os.urandom(7), "little")
         actions = policy.act(rows, _values.seed(seed) if noise else None, _values.whole("step", step, 0, 2**32 - 1))
         return actions[0] if given.ndim == 1 else actions
 

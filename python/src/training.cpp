@@ -37,7 +37,17 @@ Run open(const TrainRequest& request, std::vector<std::string>& notes) {
                      .allow_unsupported = request.allow_unsupported,
                      .threads = threads_or_all(request.threads)};
   if (request.out) options.folder = *request.out;
-  if (!request.resume) return open_run(resolve_configuration(request.configuration), options);
+  if (!request.resume) {
+    try {
+      return open_run(resolve_configuration(request.configuration), options);
+    } catch (const UnsupportedElements& error) {
+      throw UserError(
+          "{}; allow_unsupported=True trains without, settings={{\"task.engine\": \"mujoco\"}} on MuJoCo's step, with "
+          "it but "
+          "for the derivatives",
+          error.what());
+    }
+  }
   if (!request.out) options.folder = folder_to_resume(request.configuration);
   notes = mend_run(options.folder);
   return open_run(continue_configuration(find_run(options.folder).config(), request.configuration), options);

@@ -231,3 +231,58 @@ def test_force_replaces():
 def test_the_module_itself_prints_nothing(capfd):
     cgpo.train("function", settings=LENGTH, out="r", progress=False).evaluate(64)
     assert capfd.readouterr() == ("", "")
+
+
+PENDULUM = """
+name = "pendulum"
+horizon = 20
+period = 0.05
+observation = ["qpos", "qvel"]
+reward = "-sum_squares(qpos)"
+
+[[costs]]
+name = "effort"
+expression = "sum_squares(action)"
+limit = 5.0
+
+[robot]
+mjcf = '''<mujoco>
+  <option timestep="0.01">FLAG</option>
+  <worldbody>
+    <body name="bob"><joint name="hinge" axis="0 1 0" damping="0.1"/><geom type="sphere" size="0.1" pos="0 0 -0.5"/></body>
+  </worldbody>
+  <actuator><motor joint="hinge" ctrlrange="-1 1"/></actuator>
+</mujoco>'''
+"""
+
+
+def test_trains_a_task_file():
+    path = pathlib.Path("pendulum.toml")
+    path.write_text(PENDULUM.replace("FLAG", ""))
+    run = cgpo.train(path, settings=LENGTH, out="ours", progress=False)
+    command("train", "pendulum.toml", "--out", "theirs", *sets(LENGTH))
+    same_run("ours", "theirs")
+    assert run.limits == {"effort": 5.0} and run.observations == 2
+    path.unlink()  # the run has its own copy
+    assert cgpo.load("ours").evaluate(16)["task"] == "pendulum"
+
+
+def test_what_the_engine_does_not_know_is_left_out_only_when_told():
+    pathlib.Path("pendulum.toml").write_text(PENDULUM.replace("FLAG", '<flag override="enable"/>'))
+    with pytest.raises(cgpo.Error, match="'override'.*; allow_unsupported=True trains without"):
+        cgpo.train("pendulum.toml", settings=LENGTH, out="r", progress=False)
+    with pytest.warns(UserWarning, match="left out of the robot: option flag 'override'"):
+        cgpo.train("pendulum.toml", settings=LENGTH, out="r", allow_unsupported=True, progress=False)
+
+
+def test_a_simulator_outside_needs_consent_again():
+    """Its command is the user's own word in `train`; a folder alone may not start it."""
+    program = pathlib.Path(__file__).resolve().parents[2] / "examples/external/gymnasium_task.py"
+    if not program.exists():
+        pytest.skip("the examples are not here")
+    settings = {**LENGTH, "environments": 4, "task.command": f"{sys.executable} {program} puck"}
+    run = cgpo.train("external", "mb-cgpo", settings=settings, iterations=1, out="r", progress=False)
+    assert run.evaluate(4)["episodes"] == 4
+    with pytest.raises(cgpo.Error, match="would start a program"):
+        cgpo.load("r").evaluate(4)
+    assert cgpo.load("r", allow_command=True).evaluate(4)["episodes"] == 4
