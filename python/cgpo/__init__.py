@@ -13,7 +13,7 @@ _library.load()
 from cgpo import _core, _functions, callbacks
 from cgpo._errors import Error
 from cgpo._expressions import expression_of
-from cgpo._functions import *  # noqa: F403
+from cgpo._functions import *
 from cgpo._lists import algorithms, check, settings, tasks
 from cgpo._log import Log
 from cgpo._robot import Moment, Robot

@@ -1,5 +1,9 @@
 """Traced arrays: numbers that are not known yet, with the names and operators of NumPy."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from cgpo._errors import Error
@@ -11,12 +15,12 @@ _CANNOT_DECIDE = (
 )
 
 # NumPy's functions by what they do with traced arrays; cgpo._operations fills these.
-UFUNCS = {}  # of numbers, entry by entry
-FUNCTIONS = {}  # of whole arrays
-MOVERS = set()  # those that only move entries: NumPy's own do it
+UFUNCS: dict[Any, Any] = {}  # of numbers, entry by entry
+FUNCTIONS: dict[Any, Any] = {}  # of whole arrays
+MOVERS: set[Any] = set()  # those that only move entries: NumPy's own do it
 
 
-def is_traced(value):
+def is_traced(value: Any) -> bool:
     """Whether a value, or anything in it, is a traced array."""
     if isinstance(value, Array):
         return True
@@ -25,12 +29,12 @@ def is_traced(value):
     return isinstance(value, np.ndarray) and value.dtype == object and any(is_traced(item) for item in value.flat)
 
 
-def _known(number):
+def _known(number: Any) -> Any:
     # A number that Python has: bool stays what it is.
     return bool(number) if isinstance(number, (bool, np.bool_)) else float(number)
 
 
-def entries_of(value):
+def entries_of(value: Any) -> np.ndarray:
     """What an array-like holds, as an array of Node and float."""
     if isinstance(value, Array):
         return value._entries
@@ -57,11 +61,11 @@ def entries_of(value):
     return entries
 
 
-def shape_words(shape):
+def shape_words(shape: Any) -> str:
     return "one number" if shape == () else f"a shape of {shape}"
 
 
-def _unwrapped(value):
+def _unwrapped(value: Any) -> Any:
     if isinstance(value, Array):
         return value._entries
     if isinstance(value, (list, tuple)) and is_traced(value):
@@ -69,7 +73,7 @@ def _unwrapped(value):
     return value
 
 
-def _wrapped(value):
+def _wrapped(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(_wrapped(item) for item in value)
     return Array(value)
@@ -98,9 +102,9 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     """
 
     __slots__ = ("_entries",)
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, entries):
+    def __init__(self, entries: Any) -> None:
         if not isinstance(entries, np.ndarray):
             # One entry that NumPy took out of an array.
             alone = np.empty((), dtype=object)
@@ -110,13 +114,15 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
 
     # ---- what NumPy asks -------------------------------------------------------------------------------------------
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, **kwargs: Any) -> Any:
         reducers = {np.add: np.sum, np.multiply: np.prod, np.minimum: np.min, np.maximum: np.max}
         if method == "reduce" and ufunc in reducers:
             return FUNCTIONS[reducers[ufunc]](*inputs, **{"axis": 0, **kwargs})
         # x += y makes a new x; an array of NumPy, which would have to change, cannot.
         if not all(isinstance(out, Array) for out in kwargs.pop("out", ())):
-            raise Error("traced numbers cannot be put into an array that is there: np.concatenate or cgpo.array makes one")
+            raise Error(
+                "traced numbers cannot be put into an array that is there: np.concatenate or cgpo.array makes one"
+            )
         kwargs = {key: value for key, value in kwargs.items() if key not in ("dtype", "casting")}
         if method != "__call__" or ufunc not in UFUNCS or kwargs:
             raise Error(
@@ -125,7 +131,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
             )
         return UFUNCS[ufunc](*inputs)
 
-    def __array_function__(self, function, types, args, kwargs):
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function in FUNCTIONS:
             return FUNCTIONS[function](*args, **kwargs)
         if function in MOVERS:
@@ -137,15 +143,15 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         name = f"{function.__module__}.{function.__name__}".replace("numpy.", "np.", 1)
         raise Error(f"traced arrays do not know {name}; they know {_known_names({*FUNCTIONS, *MOVERS})}")
 
-    def __array__(self, *args, **kwargs):
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise Error("NumPy's arrays cannot hold traced numbers: cgpo.array([...]), np.stack or np.concatenate can")
 
     # ---- what Python asks ------------------------------------------------------------------------------------------
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         raise Error(_CANNOT_DECIDE)
 
-    def _no_number(self, *ignored):
+    def _no_number(self, *ignored: Any) -> Any:
         raise Error(
             "a traced value is known only when the task runs, so it is no number of Python's: functions of cgpo or NumPy "
             "take it (cgpo.sin for math.sin), cgpo.array([...]) holds it, cgpo.floor stands for int, cgpo.where chooses"
@@ -153,23 +159,23 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
 
     __float__ = __int__ = __index__ = __complex__ = __round__ = __trunc__ = _no_number
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         return repr(self) if not spec else self._no_number()
 
-    def __contains__(self, value):
+    def __contains__(self, value: Any) -> bool:
         raise Error(_CANNOT_DECIDE)
 
-    def __len__(self):
+    def __len__(self) -> int:
         if self.ndim == 0:
             raise Error("one traced number has no length; `x.shape` is () of one")
         return self.shape[0]
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         if self.ndim == 0:
             raise Error("one traced number cannot be iterated over")
         return (Array(part) for part in self._entries)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: Any) -> Array:
         if is_traced(index):
             raise Error("an index must be known while the task is traced; cgpo.where chooses by a traced value")
         try:
@@ -177,16 +183,16 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         except IndexError:
             raise Error(f"[{_index_words(index)}] is not in {shape_words(self.shape)}") from None
 
-    def __setitem__(self, index, value):
+    def __setitem__(self, index: Any, value: Any) -> None:
         raise Error("traced arrays do not change: cgpo.array([...]) or np.concatenate makes one with other entries")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<traced, {shape_words(self.shape)}>"
 
     # ---- shape -----------------------------------------------------------------------------------------------------
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """How many entries it has along each axis.
 
         >>> import cgpo
@@ -196,7 +202,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return self._entries.shape
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """How many axes it has: 0 of one number, 1 of a vector.
 
         >>> import cgpo
@@ -206,7 +212,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return self._entries.ndim
 
     @property
-    def size(self):
+    def size(self) -> int:
         """How many entries it has.
 
         >>> import cgpo
@@ -216,7 +222,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return self._entries.size
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         """That of a float.
 
         >>> import cgpo
@@ -226,7 +232,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return np.dtype(float)
 
     @property
-    def T(self):
+    def T(self) -> Array:
         """A matrix with rows and columns exchanged.
 
         >>> import cgpo
@@ -236,7 +242,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return Array(self._entries.T)
 
     @property
-    def x(self):
+    def x(self) -> Array:
         """The first entry of a vector of 1 to 3.
 
         >>> import cgpo
@@ -246,7 +252,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return self._named(0, "x")
 
     @property
-    def y(self):
+    def y(self) -> Array:
         """The second entry of a vector of 2 or 3.
 
         >>> import cgpo
@@ -256,7 +262,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return self._named(1, "y")
 
     @property
-    def z(self):
+    def z(self) -> Array:
         """The third entry of a vector of 3.
 
         >>> import cgpo
@@ -265,12 +271,14 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return self._named(2, "z")
 
-    def _named(self, at, name):
+    def _named(self, at: Any, name: Any) -> Array:
         if self.ndim != 1 or self.size > 3 or at >= self.size:
-            raise Error(f"there is no .{name} of {shape_words(self.shape)}; entries of a longer vector are v[0], v[1], …")
+            raise Error(
+                f"there is no .{name} of {shape_words(self.shape)}; entries of a longer vector are v[0], v[1], …"
+            )
         return self[at]
 
-    def reshape(self, *shape):
+    def reshape(self, *shape: Any) -> Array:
         """The same entries in another shape.
 
         >>> import cgpo
@@ -279,7 +287,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.reshape(self, shape[0] if len(shape) == 1 else shape)
 
-    def ravel(self):
+    def ravel(self) -> Array:
         """All entries as a vector.
 
         >>> import cgpo
@@ -288,7 +296,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.ravel(self)
 
-    def flatten(self):
+    def flatten(self) -> Array:
         """All entries as a vector.
 
         >>> import cgpo
@@ -297,7 +305,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.ravel(self)
 
-    def transpose(self, *axes):
+    def transpose(self, *axes: Any) -> Array:
         """Axes in another order; the other way round unless said.
 
         >>> import cgpo
@@ -306,7 +314,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.transpose(self, (axes[0] if len(axes) == 1 else axes) or None)
 
-    def squeeze(self, axis=None):
+    def squeeze(self, axis: Any = None) -> Array:
         """Without axes of one entry.
 
         >>> import cgpo
@@ -315,7 +323,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.squeeze(self, axis)
 
-    def copy(self):
+    def copy(self) -> Array:
         """Itself: traced arrays do not change.
 
         >>> import cgpo
@@ -324,7 +332,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return self
 
-    def astype(self, dtype):
+    def astype(self, dtype: Any) -> Array:
         """Conditions as numbers, 1 and 0; numbers stay as they are.
 
         >>> import cgpo
@@ -337,7 +345,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
 
     # ---- of several entries ----------------------------------------------------------------------------------------
 
-    def sum(self, axis=None, **others):
+    def sum(self, axis: Any = None, **others: Any) -> Array:
         """Sum of the entries, or of those along an axis.
 
         >>> import cgpo
@@ -346,7 +354,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.sum(self, axis=axis, **others)
 
-    def prod(self, axis=None, **others):
+    def prod(self, axis: Any = None, **others: Any) -> Array:
         """Product of the entries, or of those along an axis.
 
         >>> import cgpo
@@ -355,7 +363,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.prod(self, axis=axis, **others)
 
-    def mean(self, axis=None, **others):
+    def mean(self, axis: Any = None, **others: Any) -> Array:
         """Mean of the entries, or of those along an axis.
 
         >>> import cgpo
@@ -364,7 +372,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.mean(self, axis=axis, **others)
 
-    def min(self, axis=None, **others):
+    def min(self, axis: Any = None, **others: Any) -> Array:
         """The smallest entry, or those along an axis.
 
         >>> import cgpo
@@ -373,7 +381,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.min(self, axis=axis, **others)
 
-    def max(self, axis=None, **others):
+    def max(self, axis: Any = None, **others: Any) -> Array:
         """The largest entry, or those along an axis.
 
         >>> import cgpo
@@ -382,7 +390,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.max(self, axis=axis, **others)
 
-    def all(self, axis=None, **others):
+    def all(self, axis: Any = None, **others: Any) -> Array:
         """Whether all conditions hold.
 
         >>> import cgpo
@@ -391,7 +399,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.all(self, axis=axis, **others)
 
-    def any(self, axis=None, **others):
+    def any(self, axis: Any = None, **others: Any) -> Array:
         """Whether any of the conditions holds.
 
         >>> import cgpo
@@ -400,7 +408,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.any(self, axis=axis, **others)
 
-    def cumsum(self, axis=None):
+    def cumsum(self, axis: Any = None) -> Array:
         """Sums of the entries so far.
 
         >>> import cgpo
@@ -409,7 +417,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.cumsum(self, axis=axis)
 
-    def dot(self, other):
+    def dot(self, other: Any) -> Array:
         """Sum of products of two vectors, or the product of matrices.
 
         >>> import cgpo
@@ -418,7 +426,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.dot(self, other)
 
-    def clip(self, min=None, max=None):
+    def clip(self, min: Any = None, max: Any = None) -> Array:
         """Entries between two bounds.
 
         >>> import cgpo
@@ -427,7 +435,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         return np.clip(self, min, max)
 
-    def item(self):
+    def item(self) -> Any:
         """Refused: a traced value is no number of Python's.
 
         >>> import cgpo
@@ -440,7 +448,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         return self._no_number()
 
 
-def traced_source(trace, moment, text, size):
+def traced_source(trace: Any, moment: str, text: str, size: int | None) -> Array:
     """What a moment has, as an array: of one number if size is None."""
     if size is None:
         return Array(Node("source", source=Source(trace, moment, text)))
@@ -450,15 +458,15 @@ def traced_source(trace, moment, text, size):
     return Array(entries)
 
 
-def _index_words(index):
+def _index_words(index: Any) -> str:
     return ", ".join(map(str, index)) if isinstance(index, tuple) else str(index)
 
 
-def _known_names(functions):
+def _known_names(functions: Any) -> str:
     return ", ".join(sorted(function.__name__ for function in functions))
 
 
-def array(value):
+def array(value: Any) -> Array | np.ndarray:
     """An array of numbers and traced numbers, which may be lists within lists: NumPy's if all are known.
 
     >>> import cgpo

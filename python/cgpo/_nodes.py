@@ -1,7 +1,9 @@
 """Single numbers that are not known yet, and what is made of them."""
 
+from __future__ import annotations
+
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,10 +11,10 @@ import numpy as np
 class Source(NamedTuple):
     """What a number is that the task's moment has: `text` of a task file at a moment, or one of its entries."""
 
-    trace: object
+    trace: Any
     moment: str
     text: str
-    index: int | None = None
+    at: int | None = None
     size: int = 1
 
 
@@ -25,7 +27,7 @@ class Node:
     __slots__ = ("boolean", "op", "operands", "serial", "source")
     made = 0
 
-    def __init__(self, op, operands=(), source=None, boolean=False):
+    def __init__(self, op: str, operands: Any = (), source: Source | None = None, boolean: bool = False) -> None:
         self.op = op
         self.operands = operands
         self.source = source  # of an op that is none: a Source
@@ -34,25 +36,31 @@ class Node:
         self.serial = Node.made
 
     # Products and sums of whole arrays are left to NumPy, which calls these.
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Node | float:
         return apply("add", self, other)
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> Node | float:
         return apply("add", other, self)
 
-    def __mul__(self, other):
+    def __mul__(self, other: Any) -> Node | float:
         return apply("mul", self, other)
 
-    def __rmul__(self, other):
+    def __rmul__(self, other: Any) -> Node | float:
         return apply("mul", other, self)
 
 
-def _quotient(a, b):
-    return a / b if b != 0.0 else math.nan if a == 0.0 or a != a else math.copysign(math.inf, a) * math.copysign(1.0, b)
+def _quotient(a: float, b: float) -> float:
+    return (
+        a / b
+        if b != 0.0
+        else math.nan
+        if a == 0.0 or math.isnan(a)
+        else math.copysign(math.inf, a) * math.copysign(1.0, b)
+    )
 
 
-def _by_numpy(function):
-    def plain(*values):
+def _by_numpy(function: Any) -> Any:
+    def plain(*values: Any) -> Any:
         with np.errstate(all="ignore"):
             return float(function(*values))
 
@@ -90,7 +98,7 @@ _PLAIN = {
 }
 
 
-def apply(op, *operands):
+def apply(op: str, *operands: Any) -> Node | float:
     """The number that an operation gives: known if all of its operands are."""
     plain, boolean = _PLAIN[op]
     if not any(isinstance(operand, Node) for operand in operands):
@@ -102,5 +110,5 @@ def apply(op, *operands):
     return Node(op, operands, boolean=boolean)
 
 
-def is_boolean(entry):
+def is_boolean(entry: Node | float) -> bool:
     return entry.boolean if isinstance(entry, Node) else isinstance(entry, bool)

@@ -1,6 +1,9 @@
 """What NumPy's functions do with traced arrays."""
 
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +12,7 @@ from cgpo._errors import Error
 from cgpo._nodes import Node, apply, is_boolean
 
 
-def _each(op, *values):
+def _each(op: str, *values: Any) -> Any:
     """An operation entry by entry, shapes as NumPy broadcasts them."""
     entries = [entries_of(value) for value in values]
     try:
@@ -29,7 +32,7 @@ def _each(op, *values):
     return Array(result)
 
 
-def numbers(value):
+def numbers(value: Any) -> Any:
     # Yes and no as 1 and 0, where arithmetic begins.
     entries = entries_of(value)
     if not any(isinstance(entry, bool) for entry in entries.flat):
@@ -37,7 +40,7 @@ def numbers(value):
     return Array(_map(lambda entry: float(entry) if isinstance(entry, bool) else entry, entries))
 
 
-def _map(function, entries):
+def _map(function: Any, entries: Any) -> Any:
     result = np.empty(entries.shape, dtype=object)
     flat = result.reshape(-1)
     for i, entry in enumerate(entries.reshape(-1)):
@@ -45,12 +48,12 @@ def _map(function, entries):
     return result
 
 
-def _arithmetic(op):
+def _arithmetic(op: str) -> Any:
     return lambda *values: _each(op, *map(numbers, values))
 
 
-def _logic(op):
-    def checked(*values):
+def _logic(op: str) -> Any:
+    def checked(*values: Any) -> Any:
         for value in values:
             if not all(is_boolean(entry) for entry in entries_of(value).flat):
                 raise Error("& | ^ ~ are of conditions, as in (0 < x) & (x < 1), not of numbers")
@@ -59,11 +62,11 @@ def _logic(op):
     return checked
 
 
-def _truth(value):
+def _truth(value: Any) -> Any:
     return Array(_map(lambda e: e if is_boolean(e) else apply("unequal", e, 0.0), entries_of(value)))
 
 
-def _power(base, exponent):
+def _power(base: Any, exponent: Any) -> Any:
     exponents = entries_of(exponent)
     if exponents.ndim == 0 and not isinstance(exponents[()], Node):
         p = float(exponents[()])
@@ -80,15 +83,15 @@ def _power(base, exponent):
     return _each("exp", _arithmetic("mul")(exponent, _each("log", numbers(base))))
 
 
-def _floor_divide(a, b):
+def _floor_divide(a: Any, b: Any) -> Any:
     return _each("floor", _arithmetic("div")(a, b))
 
 
-def _remainder(a, b):
+def _remainder(a: Any, b: Any) -> Any:
     return _arithmetic("sub")(a, _arithmetic("mul")(b, _floor_divide(a, b)))
 
 
-def _matmul(a, b):
+def _matmul(a: Any, b: Any) -> Any:
     left, right = entries_of(numbers(a)), entries_of(numbers(b))
     if left.ndim == 0 or right.ndim == 0 or left.ndim > 2 or right.ndim > 2:
         raise Error(f"@ is of vectors and matrices, not {shape_words(left.shape)} and {shape_words(right.shape)}")
@@ -104,20 +107,20 @@ def _matmul(a, b):
     return Array(result.reshape(left.shape[:-1] + right.shape[1:]))
 
 
-def _dot(a, b):
+def _dot(a: Any, b: Any) -> Any:
     if entries_of(a).ndim == 0 or entries_of(b).ndim == 0:
         return _arithmetic("mul")(a, b)
     return _matmul(a, b)
 
 
-def _fold(op, entries):
+def _fold(op: str, entries: Any) -> Any:
     result = entries[0]
     for entry in entries[1:]:
         result = apply(op, result, entry)
     return result
 
 
-def reduce(value, axis, keepdims, of_list):
+def reduce(value: Any, axis: Any, keepdims: bool, of_list: Any) -> Any:
     """One number of all entries, or of those along an axis."""
     entries = entries_of(value)
     if axis is None:
@@ -135,13 +138,15 @@ def reduce(value, axis, keepdims, of_list):
     return Array(np.expand_dims(result, axes) if keepdims else result)
 
 
-def _reducer(op, empty=None):
-    def of_list(entries):
+def _reducer(op: str, empty: Any = None) -> Any:
+    def of_list(entries: Any) -> Any:
         if not entries and empty is None:
             raise Error("there is no smallest or largest entry of an array that has none")
         return _fold(op, entries) if entries else empty
 
-    def reduced(value, axis=None, dtype=None, out=None, keepdims=False, **others):
+    def reduced(
+        value: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **others: Any
+    ) -> Any:
         _refuse(others)
         value = value if op in ("and", "or") else numbers(value)
         return reduce(_truth(value) if op in ("and", "or") else value, axis, keepdims, of_list)
@@ -149,7 +154,7 @@ def _reducer(op, empty=None):
     return reduced
 
 
-def _refuse(others):
+def _refuse(others: Any) -> Any:
     given = [name for name, value in others.items() if value is not np._NoValue and value is not None]
     if given:
         raise Error(f"traced arrays take no argument {given[0]!r} here")
@@ -158,25 +163,27 @@ def _refuse(others):
 _sum = _reducer("add", 0.0)
 
 
-def _mean(value, axis=None, dtype=None, out=None, keepdims=False, **others):
+def _mean(
+    value: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **others: Any
+) -> Any:
     _refuse(others)
     total = _sum(value, axis=axis, keepdims=keepdims)
     return total / (entries_of(value).size / max(total.size, 1))
 
 
-def squares_of(entries):
+def squares_of(entries: Any) -> Any:
     squares = 0.0
     for entry in entries:
         squares = apply("add", squares, apply("mul", entry, entry))
     return squares
 
 
-def _norm(value, ord=None, axis=None, keepdims=False):
+def _norm(value: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     if ord not in (None, 2) or (axis is None and entries_of(value).ndim > 1):
         raise Error("norm is the length of a vector, ord=2, along one axis")
 
     # The slope at 0 is 0: the root is taken of 1 there, and its value not used.
-    def length(entries):
+    def length(entries: Any) -> Any:
         squares = squares_of(entries)
         is_zero = apply("less_equal", squares, 0.0)
         return apply("where", is_zero, 0.0, apply("sqrt", apply("where", is_zero, 1.0, squares)))
@@ -184,14 +191,14 @@ def _norm(value, ord=None, axis=None, keepdims=False):
     return reduce(numbers(value), axis, keepdims, length)
 
 
-def _cumulated(value, axis=None, dtype=None, out=None):
+def _cumulated(value: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     entries = entries_of(numbers(value))
     if axis is None:
         entries, axis = entries.reshape(-1), 0
     return Array(np.add.accumulate(entries, axis=axis))
 
 
-def _cross(a, b, **others):
+def _cross(a: Any, b: Any, **others: Any) -> Any:
     _refuse({k: v for k, v in others.items() if v != -1})
     x, y = entries_of(numbers(a)), entries_of(numbers(b))
     if x.shape != (3,) or y.shape != (3,):
@@ -205,13 +212,22 @@ def _cross(a, b, **others):
     )
 
 
-def _where(condition, *values):
+def _where(condition: Any, *values: Any) -> Any:
     if len(values) != 2:
         raise Error("where takes a condition and two values")
     return _each("where", _truth(condition), *values)
 
 
-def _clip(value, a_min=None, a_max=None, out=None, *, min=None, max=None, **others):
+def _clip(
+    value: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+    **others: Any,
+) -> Any:
     _refuse(others)
     low = a_min if a_min is not None else min
     high = a_max if a_max is not None else max
@@ -223,23 +239,23 @@ def _clip(value, a_min=None, a_max=None, out=None, *, min=None, max=None, **othe
     return result if isinstance(result, Array) else Array(entries_of(result))
 
 
-def _unary(op):
+def _unary(op: str) -> Any:
     return lambda value: _each(op, numbers(value))
 
 
-def _arcsin(x):
+def _arcsin(x: Any) -> Any:
     return _each("atan2", x, _each("sqrt", 1.0 - _arithmetic("mul")(x, x)))
 
 
-def _arccos(x):
+def _arccos(x: Any) -> Any:
     return _each("atan2", _each("sqrt", 1.0 - _arithmetic("mul")(x, x)), x)
 
 
-def _sinh(x):
+def _sinh(x: Any) -> Any:
     return 0.5 * (_each("exp", x) - _each("exp", _each("neg", x)))
 
 
-def _cosh(x):
+def _cosh(x: Any) -> Any:
     return 0.5 * (_each("exp", x) + _each("exp", _each("neg", x)))
 
 
@@ -342,7 +358,7 @@ _MOVERS = {
 }  # fmt: skip
 
 
-def _diff(a, n, axis):
+def _diff(a: Any, n: Any, axis: Any) -> Any:
     entries = entries_of(numbers(a))
     for _ in range(n):
         after = np.take(entries, range(1, entries.shape[axis]), axis=axis)

@@ -1,21 +1,28 @@
 """Tasks that are classes of Python: traced once, then machine code."""
 
+from __future__ import annotations
+
 import atexit
 import hashlib
+import os
+import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from cgpo import _core
 from cgpo._errors import Error
+from cgpo._robot import Robot
 from cgpo._tracing import Random, State, Tracing, name_of
 
 __all__ = ["Random", "State", "Task"]
 
-_folder = None
+_folder: Path | None = None
 
 
-def _folder_of_process():
+def _folder_of_process() -> Path:
     global _folder
     if _folder is None:
         _folder = Path(tempfile.mkdtemp(prefix="cgpo-"))
@@ -26,7 +33,7 @@ def _folder_of_process():
 class _Word:
     """What names a task to `cgpo.train` and others: the class says it as well as an object of it."""
 
-    def __get__(self, task, owner):
+    def __get__(self, task: Any, owner: Any) -> Any:
         return lambda: (owner() if task is None else task)._word()
 
 
@@ -85,22 +92,22 @@ class Task:
     <BLANKLINE>
     """
 
-    name = None
-    summary = None
-    horizon = None
-    period = None
-    robot = None
-    actions = None
-    states = None
-    observations = None
-    limits = {}
-    options = {}
-    defaults = {}
+    name: str | None = None
+    summary: str | None = None
+    horizon: int | None = None
+    period: float | None = None
+    robot: Robot | None = None
+    actions: int | None = None
+    states: int | None = None
+    observations: int | None = None
+    limits: Mapping[str, Any] = {}
+    options: Mapping[str, Any] = {}
+    defaults: Mapping[str, Any] = {}
     reward_stops_at_end = True
 
     __cgpo_task__ = _Word()
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         # An option: while the task is traced a name of its file, else its standard.
         options = type(self).options if "options" not in self.__dict__ else self.__dict__["options"]
         if name.startswith("__") or name not in options:
@@ -111,7 +118,7 @@ class Task:
         value = options[name]
         return value["value"] if isinstance(value, dict) else value
 
-    def definition(self):
+    def definition(self) -> str:
         """The task as a task file, which means the same: to look at, or to pass on.
 
         >>> import cgpo
@@ -130,7 +137,7 @@ class Task:
         """
         return Tracing(self).text()
 
-    def save(self, file):
+    def save(self, file: str | os.PathLike[str]) -> Path:
         """Writes it as a task file, NAME.toml, for the command line or for others; returns its path.
 
         The robot's MJCF is in it; meshes and pictures are not.
@@ -152,11 +159,19 @@ class Task:
         path = Path(file)
         if path.suffix != ".toml":
             raise Error(f"a task file ends with .toml, and '{path}' does not")
-        path.write_text(_core.whole_task_file(self.definition(), name_of(self)), encoding="utf-8")
+        path.write_text(self._checked()[1], encoding="utf-8")
         return path
 
-    def _word(self):
+    def _checked(self) -> tuple[str, str]:
+        """The definition, and the same with the robot in it. What is wrong has no place in a file that nobody wrote."""
         text = self.definition()
+        try:
+            return text, _core.whole_task_file(text, name_of(self))
+        except Error as error:
+            raise Error(re.sub(r"^[^:]*:[0-9]+:[0-9]+: ", f"{type(self).__name__}: ", str(error))) from None
+
+    def _word(self) -> str:
+        text = self._checked()[0]
         folder = _folder_of_process() / hashlib.sha256(text.encode()).hexdigest()[:12]
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{name_of(self)}.toml"

@@ -1,8 +1,11 @@
 """From the methods of a task to the text of a task file."""
 
+from __future__ import annotations
+
 import inspect
 import math
 import re
+from typing import Any
 
 import numpy as np
 
@@ -32,16 +35,16 @@ class State(Array):
 
     __slots__ = ("_of",)
 
-    def __init__(self, entries, of):
+    def __init__(self, entries: Any, of: Any) -> None:
         super().__init__(entries)
         self._of = of
 
-    def _beside(self, name, size=None):
+    def _beside(self, name: str, size: Any = None) -> Any:
         trace, moment, _ = self._of
         return traced_source(trace, moment, name, size)
 
     @property
-    def time(self):
+    def time(self) -> Array:
         """Seconds since the start of the episode; the task needs a period.
 
         >>> import cgpo
@@ -57,7 +60,7 @@ class State(Array):
         return self._beside("time")
 
     @property
-    def step(self):
+    def step(self) -> Array:
         """Steps since the start of the episode.
 
         >>> import cgpo
@@ -73,7 +76,7 @@ class State(Array):
         return self._beside("step")
 
     @property
-    def previous_action(self):
+    def previous_action(self) -> Array:
         """What the policy chose for the step before, 0 at the start; in `observe`: what it chose last.
 
         >>> import cgpo
@@ -107,11 +110,11 @@ class Random:
     3
     """
 
-    def __init__(self, trace=None):
+    def __init__(self, trace: Any = None) -> None:
         self._trace = trace
-        self._draws = []  # (name, function, bounds, size)
+        self._draws: list[tuple[str, str, list[Any], int | None]] = []  # (name, function, bounds, size)
 
-    def uniform(self, low=0.0, high=1.0, size=None):
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         """Evenly between low and high, which may be arrays; size: how many.
 
         >>> import cgpo
@@ -120,7 +123,7 @@ class Random:
         """
         return self._draw("uniform", low, high, size)
 
-    def normal(self, loc=0.0, scale=1.0, size=None):
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         """Of a normal distribution with this mean and deviation; size: how many.
 
         >>> import cgpo
@@ -129,7 +132,7 @@ class Random:
         """
         return self._draw("normal", loc, scale, size)
 
-    def _draw(self, function, first, second, size):
+    def _draw(self, function: Any, first: Any, second: Any, size: Any) -> Any:
         bounds = [entries_of(first), entries_of(second)]
         try:
             shape = np.broadcast_shapes(*(b.shape for b in bounds)) if size is None else np.empty(size).shape
@@ -144,20 +147,20 @@ class Random:
         drawn = [self._take(function, [b[place] for b in spread], None) for place in np.ndindex(shape)]
         return np.reshape(np.stack(drawn), shape) if drawn else np.empty(shape)
 
-    def _take(self, function, bounds, size):
+    def _take(self, function: Any, bounds: Any, size: Any) -> Any:
         name = f"_d{len(self._draws) + 1}"
         self._draws.append((name, function, bounds, size))
         return traced_source(self._trace, "start", name, size)
 
 
-def name_of(task):
+def name_of(task: Any) -> str:
     name = task.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", type(task).__name__).lower()
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", str(name)):
         raise Error(f"a task's name has letters, digits, _ and - alone, not {name!r}")
     return str(name)
 
 
-def _summary_of(task):
+def _summary_of(task: Any) -> str:
     if task.summary:
         return str(task.summary)
     doc = inspect.getdoc(type(task)) if type(task).__doc__ else None
@@ -167,32 +170,32 @@ def _summary_of(task):
 class Tracing:
     """One task, its methods run once over traced arrays."""
 
-    def __init__(self, task):
+    def __init__(self, task: Any) -> None:
         self.task = task
         self.title = type(task).__name__
         self.robot = self._robot()
-        self.trace = None  # of the methods that are called now
-        self.own = {}  # states by name: their size, None of one number
-        self.define = {}
+        self.trace = Trace(self.title)  # of the methods that are called now
+        self.own: dict[str, int | None] = {}  # states by name: their size, None of one number
+        self.define: dict[str, str] = {}
 
     # ---- what the class says ---------------------------------------------------------------------------------------
 
-    def _robot(self):
+    def _robot(self) -> Robot | None:
         robot = self.task.robot
         if robot is not None and not isinstance(robot, Robot):
             raise Error(f"{self.title}.robot is a cgpo.Robot, not {type(robot).__name__}")
         return robot
 
-    def _whole(self, name, what):
+    def _whole(self, name: str, what: str) -> int:
         value = getattr(self.task, name)
         if isinstance(value, (bool, float)) or not hasattr(value, "__index__") or int(value) < 1:
             raise Error(f"{self.title} needs {name}, {what}: a whole number from 1, not {value!r}")
         return int(value)
 
-    def _has(self, method):
+    def _has(self, method: str) -> bool:
         return callable(getattr(type(self.task), method, None))
 
-    def _call(self, method, *arguments):
+    def _call(self, method: str, *arguments: Any) -> Any:
         if not self._has(method):
             raise Error(f"{self.title} needs a method {method}({', '.join(_ARGUMENTS[method])})")
         bound = getattr(self.task, method)
@@ -214,19 +217,19 @@ class Tracing:
 
     # ---- results ---------------------------------------------------------------------------------------------------
 
-    def _vector(self, result, what):
+    def _vector(self, result: Any, what: str) -> Any:
         entries = self._entries(result, what)
         if entries.ndim > 1:
             raise Error(f"{what} is a vector, not a shape of {entries.shape}; np.ravel makes one")
         return list(entries.reshape(-1))
 
-    def _one(self, result, what):
+    def _one(self, result: Any, what: str) -> Any:
         entries = self._entries(result, what)
         if entries.size != 1 or entries.ndim > 1:
             raise Error(f"{what} is one number, not {_count(entries)}; np.sum, cgpo.norm or [0] make one of them")
         return entries.reshape(-1)[0]
 
-    def _entries(self, result, what):
+    def _entries(self, result: Any, what: str) -> Any:
         if isinstance(result, (list, tuple)):
             # Numbers and vectors one after the other.
             parts = [self._entries(part, what) for part in result]
@@ -238,7 +241,7 @@ class Tracing:
 
     # ---- the methods, one after the other --------------------------------------------------------------------------
 
-    def text(self):
+    def text(self) -> str:
         task = self.task
         self._check_options()
         task.__dict__["_traced_options"] = lambda name: traced_source(self.trace, "any", name, None)
@@ -247,14 +250,14 @@ class Tracing:
         finally:
             del task.__dict__["_traced_options"]
 
-    def _check_options(self):
+    def _check_options(self) -> None:
         for name in self.task.options:
             if not str(name).isidentifier() or str(name).startswith("_"):
                 raise Error(f"{self.title}.options: {name!r} is no name; one begins with a letter")
             if any(name in vars(base) for base in type(self.task).__mro__):
                 raise Error(f"{self.title}.options: '{name}' is an attribute of the class already; choose another name")
 
-    def _text(self):
+    def _text(self) -> str:
         task = self.task
         horizon = self._whole("horizon", "steps of an episode")
         head = [f"name = {quoted(name_of(task))}", f"summary = {quoted(_summary_of(task))}", f"horizon = {horizon}"]
@@ -287,18 +290,18 @@ class Tracing:
         parts.append(_table("defaults", {name: toml_value(value) for name, value in _flat(task.defaults)}, raw=True))
         return "\n".join(part for part in parts if part)
 
-    def _begin(self, method):
+    def _begin(self, method: str) -> str:
         """What follows is the trace of a method, and of those that see the same moments; its name, for messages."""
         self.trace = Trace(f"{self.title}.{method}")
         return self.trace.name
 
-    def _say(self, moment, text):
+    def _say(self, moment: str, text: Any) -> str:
         return f"before({text})" if moment == "earlier" else text
 
-    def _expressions(self, outputs, what):
+    def _expressions(self, outputs: Any, what: str) -> Expressions:
         return Expressions(self.trace, self._say, outputs, what)
 
-    def _start(self):
+    def _start(self) -> list[str]:
         what = self._begin("reset")
         if self.robot is not None and not self._has("reset"):
             return []
@@ -314,7 +317,9 @@ class Tracing:
             text = self._expressions(state, what).program(state, vector=True)
             return [self._draws(random), _table("states", {"state": quoted(text)})]
         if not isinstance(result, dict):
-            raise Error(f"{what} of a robot returns a dict, such as {{'qpos': …, 'qvel': …}}, not {type(result).__name__}")
+            raise Error(
+                f"{what} of a robot returns a dict, such as {{'qpos': …, 'qvel': …}}, not {type(result).__name__}"
+            )
         reset = self._pose(result, what)
         states = {}
         for name, value in result.items():
@@ -329,7 +334,7 @@ class Tracing:
             states[name] = quoted(self._program(entries, f"{what}, {name}"))
         return [self._draws(random), *reset, _table("states", states)]
 
-    def _pose(self, result, what):
+    def _pose(self, result: Any, what: str) -> list[str]:
         """The tables of a robot's start."""
         rows = {}
         for name, size in (("qpos", self.robot.nq), ("qvel", self.robot.nv)):
@@ -352,25 +357,27 @@ class Tracing:
             tables.append(_table(f"reset.{kind}", lines))
         return tables
 
-    def _program(self, entries, what):
+    def _program(self, entries: Any, what: str) -> str:
         outputs = list(entries.reshape(-1))
         return self._expressions(outputs, what).program(outputs, vector=entries.ndim > 0)
 
-    def _draws(self, random):
+    def _draws(self, random: Random) -> str:
         lines = {}
         for name, function, bounds, size in random._draws:
             what = f"{self.title}.reset, random.{function}"
-            lines[name] = quoted(self._expressions(bounds, what).call(function, bounds, [] if size is None else [str(size)]))
+            lines[name] = quoted(
+                self._expressions(bounds, what).call(function, bounds, [] if size is None else [str(size)])
+            )
         return _table("draws", lines)
 
-    def _moment(self, moment, with_action):
+    def _moment(self, moment: str, with_action: bool) -> Any:
         if self.robot is None:
             entries = traced_source(self.trace, moment, "state", self.own["state"])._entries
             return State(entries, (self.trace, moment, self.actions))
         states = {name: traced_source(self.trace, moment, name, size) for name, size in self.own.items()}
         return self.robot._traced(self.trace, moment, with_action, states)
 
-    def _observation(self):
+    def _observation(self) -> str:
         what = self._begin("observe")
         outputs = self._vector(self._call("observe", self._moment("now", False)), what)
         if not outputs:
@@ -379,17 +386,17 @@ class Tracing:
             raise Error(f"{what} returned {len(outputs)} numbers, and observations is {self.task.observations}")
         return self._expressions(outputs, what).program(outputs, vector=True)
 
-    def _action(self):
+    def _action(self) -> Any:
         return traced_source(self.trace, "any", "action", self.actions)
 
-    def _step(self):
+    def _step(self) -> str:
         what = self._begin("step")
         outputs = self._vector(self._call("step", self._moment("now", True), self._action()), what)
         if len(outputs) != self.own["state"]:
             raise Error(f"{what} returned {len(outputs)} numbers, and {self.title}.reset {self.own['state']}")
         return _table("step", {"state": quoted(self._expressions(outputs, what).program(outputs, vector=True))})
 
-    def _outcome(self):
+    def _outcome(self) -> tuple[list[str], list[str]]:
         """What follows from a step: lines at the top of the file, and the tables of costs."""
         what = self._begin("reward")
         before, action, after = self._moment("earlier", False), self._action(), self._moment("now", True)
@@ -414,7 +421,7 @@ class Tracing:
             tables.append("[[costs]]\n" + "".join(f"{key} = {value}\n" for key, value in row.items()))
         return lines, tables
 
-    def _costs(self, before, action, after):
+    def _costs(self, before: Any, action: Any, after: Any) -> dict[str, Any]:
         limits = self.task.limits
         if not isinstance(limits, dict):
             raise Error(f"{self.title}.limits is a dict of limits by the names of costs, such as {{'effort': 10.0}}")
@@ -432,7 +439,7 @@ class Tracing:
             )
         return {str(name): self._one(result[name], f"{self.title}.costs, {name}") for name in limits}
 
-    def _limits(self):
+    def _limits(self) -> Any:
         for name, limit in self.task.limits.items():
             rows = dict(limit) if isinstance(limit, dict) else {"limit": limit}
             unknown = set(rows) - {"limit", "meaning", "standard", "stops_at_end"}
@@ -458,17 +465,17 @@ _ARGUMENTS = {
 }
 
 
-def _count(entries):
+def _count(entries: Any) -> str:
     return f"a shape of {entries.shape}" if entries.ndim > 1 else f"a vector of {entries.size}"
 
 
-def _table(title, rows, raw=False):
+def _table(title: str, rows: dict[str, str], raw: bool = False) -> str:
     if not rows:
         return ""
     return f"[{title}]\n" + "".join(f"{key if raw else toml_key(key)} = {value}\n" for key, value in rows.items())
 
 
-def _flat(settings, prefix=""):
+def _flat(settings: dict[str, Any], prefix: str = "") -> Any:
     for key, value in settings.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")

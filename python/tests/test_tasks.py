@@ -176,7 +176,9 @@ FUNCTIONS = {
     "inverses": lambda v: np.arcsin(v / 2) + np.arccos(v / 2),
     "exponentials": lambda v: np.exp(v) + np.log(v * v) + np.tanh(v) + np.sinh(v) + np.cosh(v) + np.log1p(v * v),
     "roots": lambda v: np.sqrt(v * v) + np.hypot(v, 1) + np.sign(v) + np.square(v) + np.reciprocal(v),
-    "comparisons": lambda v: (v > 0) + 2 * (v <= 0.25) + 4 * (v == 0.5) + 8 * (v != 0.5) + 16.0 * (0 < v) + 32 * (v > 0.25) + (v >= 0.5) * 64,
+    "comparisons": lambda v: (
+        (v > 0) + 2 * (v <= 0.25) + 4 * (v == 0.5) + 8 * (v != 0.5) + 16.0 * (0 < v) + 32 * (v > 0.25) + (v >= 0.5) * 64
+    ),
     "logic": lambda v: np.where((v > 0) & ~(v > 0.3) | (v < -1), v, -1.0) + np.logical_xor(v > 0, v > 0.3),
     "truth": lambda v: 1.0 * np.logical_and(v, v > 0) + 1.0 * np.logical_not(v) + 1.0 * (v > -1).any() + (v > -9).all(),
     "extremes": lambda v: v.min() + 2 * v.max() + np.minimum(v, 0.1) + np.maximum(v, 0) + np.clip(v, -1, 0.3).sum(),
@@ -187,7 +189,9 @@ FUNCTIONS = {
     "norms": lambda v: np.linalg.norm(np.stack([v, 2 * v]), axis=1),
     "shapes": lambda v: np.concatenate([v[::-1], np.stack([v, v]).ravel(), v.reshape(3, 1)[:, 0], v[None].T.squeeze()]),
     "picking": lambda v: np.hstack([v[-1], v[[2, 0]], v[np.array([True, False, True])], np.roll(v, 1), np.flip(v)]),
-    "ours": lambda v: cgpo.wrap(3 * v) + cgpo.sigmoid(v) + cgpo.clamp(v, -1, 0.3) + cgpo.atan2(v, 2) + cgpo.where(v > 0, v, 0),
+    "ours": lambda v: (
+        cgpo.wrap(3 * v) + cgpo.sigmoid(v) + cgpo.clamp(v, -1, 0.3) + cgpo.atan2(v, 2) + cgpo.where(v > 0, v, 0)
+    ),
     "lists": lambda v: cgpo.array([[v[0], 1.0], [v[1], v[2]]]) @ [1.0, 2.0],
     "sums of products": lambda v: np.einsum("i,ij->j", v, np.arange(9.0).reshape(3, 3)) + np.trace(np.outer(v, v)),
     "steps": lambda v: np.diff(v) + np.expand_dims(v[0], 0),
@@ -309,6 +313,19 @@ def test_mistake_is_a_sentence_that_names_the_method(name):
     refusal(with_methods(**members), match)
 
 
+def test_what_the_file_of_a_task_is_refused_for_has_no_place_in_it():
+    for members, match in [
+        ({"options": {"norm": 1.0}}, r"^Changed: 'norm' in \[options\] means something already"),
+        ({"horizon": 10**7}, "^Changed: horizon is a whole number from 1 to 1000000"),
+    ]:
+        with pytest.raises(cgpo.Error, match=match):
+            cgpo.train(with_methods(**members))
+    with pytest.raises(cgpo.Error, match="unknown key 'iteration' .did you mean 'iterations'"):
+        cgpo.train(with_methods(defaults={"iteration": 3}))
+    with pytest.raises(cgpo.Error, match="ends with .toml"):
+        Plain().save("plain.txt")
+
+
 def test_values_are_not_kept_from_one_method_to_another():
     class Keeping(Plain):
         def observe(self, state):
@@ -337,7 +354,10 @@ def test_values_are_not_kept_from_one_method_to_another():
 def test_robot_names_what_is_not_there():
     robot = HalfCheetah.robot
     for observe, match in [
-        (lambda self, now: now.body("trso").position, "no body named 'trso' .did you mean 'torso'..; it has: world, torso"),
+        (
+            lambda self, now: now.body("trso").position,
+            "no body named 'trso' .did you mean 'torso'..; it has: world, torso",
+        ),
         (lambda self, now: now.joint("rooty").speed, "joint has no 'speed'"),
         (lambda self, now: now.speed, "there is no 'speed' at a moment; there are: action, actuator, body"),
         (lambda self, now: now.torques, "torques is not known in an observation, or before a step"),
