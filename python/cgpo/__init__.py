@@ -13,7 +13,7 @@ _library.load()
 from cgpo import _core, _functions, _lazy, _registration, callbacks
 from cgpo._errors import Error
 from cgpo._expressions import expression_of
-from cgpo._functions import *  # noqa: F403
+from cgpo._functions import *
 from cgpo._lazy import make, make_vec
 from cgpo._lists import algorithms, check, settings, tasks
 from cgpo._log import Log
@@ -45,5 +45,5 @@ __all__ = [
     "settings",
     "tasks",
     "train",
-    *_functions.__all__,
 ]
+__all__ += _functions.__all__

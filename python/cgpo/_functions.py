@@ -1,17 +1,21 @@
 """Functions of numbers, known or traced. Of known ones they give what NumPy's give."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
-from cgpo import _array
+from cgpo import _operations
 from cgpo._array import Array, array, is_traced
 
 
-def _any(value):
+def _any(value: Any) -> Any:
     # A list that holds traced numbers is an array; everything else is left to NumPy.
     return array(value) if isinstance(value, (list, tuple)) and is_traced(value) else value
 
 
-def where(condition, a, b):
+def where(condition: Any, a: Any, b: Any) -> Any:
     """`a` where the condition holds, `b` where it does not: what `if` is for numbers that are known already.
 
     Both are computed, and both must be finite.
@@ -23,7 +27,7 @@ def where(condition, a, b):
     return np.where(_any(condition), _any(a), _any(b))
 
 
-def sin(x):
+def sin(x: Any) -> Any:
     """Sine of an angle in radians.
 
     >>> import cgpo
@@ -33,7 +37,7 @@ def sin(x):
     return np.sin(_any(x))
 
 
-def cos(x):
+def cos(x: Any) -> Any:
     """Cosine of an angle in radians.
 
     >>> import cgpo
@@ -43,7 +47,7 @@ def cos(x):
     return np.cos(_any(x))
 
 
-def tan(x):
+def tan(x: Any) -> Any:
     """Tangent of an angle in radians.
 
     >>> import cgpo
@@ -53,7 +57,7 @@ def tan(x):
     return np.tan(_any(x))
 
 
-def atan2(y, x):
+def atan2(y: Any, x: Any) -> Any:
     """Angle of the point (x, y), from -pi to pi: np.arctan2.
 
     >>> import cgpo
@@ -63,7 +67,7 @@ def atan2(y, x):
     return np.arctan2(_any(y), _any(x))
 
 
-def wrap(angle):
+def wrap(angle: Any) -> Any:
     """The same angle between -pi and pi.
 
     >>> import cgpo
@@ -74,7 +78,7 @@ def wrap(angle):
     return np.arctan2(np.sin(angle), np.cos(angle))
 
 
-def exp(x):
+def exp(x: Any) -> Any:
     """Exponential.
 
     >>> import cgpo
@@ -84,7 +88,7 @@ def exp(x):
     return np.exp(_any(x))
 
 
-def log(x):
+def log(x: Any) -> Any:
     """Natural logarithm.
 
     >>> import cgpo
@@ -94,7 +98,7 @@ def log(x):
     return np.log(_any(x))
 
 
-def sqrt(x):
+def sqrt(x: Any) -> Any:
     """Square root; its slope at 0 is infinite, see `norm` and `smooth_norm`.
 
     >>> import cgpo
@@ -104,7 +108,7 @@ def sqrt(x):
     return np.sqrt(_any(x))
 
 
-def square(x):
+def square(x: Any) -> Any:
     """x times x.
 
     >>> import cgpo
@@ -114,7 +118,7 @@ def square(x):
     return np.square(_any(x))
 
 
-def abs(x):
+def abs(x: Any) -> Any:
     """Size without sign; its slope at 0 is 0.
 
     >>> import cgpo
@@ -124,7 +128,7 @@ def abs(x):
     return np.abs(_any(x))
 
 
-def sign(x):
+def sign(x: Any) -> Any:
     """-1, 0 or 1; its slope is 0.
 
     >>> import cgpo
@@ -134,7 +138,7 @@ def sign(x):
     return np.sign(_any(x))
 
 
-def floor(x):
+def floor(x: Any) -> Any:
     """Largest whole number up to x; its slope is 0.
 
     >>> import cgpo
@@ -144,7 +148,7 @@ def floor(x):
     return np.floor(_any(x))
 
 
-def tanh(x):
+def tanh(x: Any) -> Any:
     """Hyperbolic tangent.
 
     >>> import cgpo
@@ -154,7 +158,7 @@ def tanh(x):
     return np.tanh(_any(x))
 
 
-def sigmoid(x):
+def sigmoid(x: Any) -> Any:
     """1 / (1 + exp(-x)).
 
     >>> import cgpo
@@ -164,7 +168,7 @@ def sigmoid(x):
     return 0.5 + 0.5 * np.tanh(0.5 * _any(x) if is_traced(x) else np.multiply(0.5, x))
 
 
-def minimum(a, b):
+def minimum(a: Any, b: Any) -> Any:
     """The smaller of the two, entry by entry.
 
     >>> import cgpo
@@ -174,7 +178,7 @@ def minimum(a, b):
     return np.minimum(_any(a), _any(b))
 
 
-def maximum(a, b):
+def maximum(a: Any, b: Any) -> Any:
     """The larger of the two, entry by entry.
 
     >>> import cgpo
@@ -184,7 +188,7 @@ def maximum(a, b):
     return np.maximum(_any(a), _any(b))
 
 
-def clamp(x, low, high):
+def clamp(x: Any, low: Any, high: Any) -> Any:
     """x where it lies between the two, the nearer of them where it does not: np.clip.
 
     >>> import cgpo
@@ -197,7 +201,7 @@ def clamp(x, low, high):
 clip = clamp
 
 
-def sum(x, axis=None):
+def sum(x: Any, axis: int | None = None) -> Any:
     """Sum of the entries.
 
     >>> import cgpo
@@ -207,7 +211,7 @@ def sum(x, axis=None):
     return np.sum(_any(x), axis=axis)
 
 
-def mean(x, axis=None):
+def mean(x: Any, axis: int | None = None) -> Any:
     """Mean of the entries.
 
     >>> import cgpo
@@ -217,7 +221,7 @@ def mean(x, axis=None):
     return np.mean(_any(x), axis=axis)
 
 
-def sum_squares(x):
+def sum_squares(x: Any) -> Any:
     """Sum of the entries' squares.
 
     >>> import cgpo
@@ -225,10 +229,14 @@ def sum_squares(x):
     25.0
     """
     x = _any(x)
-    return _array._reduce(_array._numbers(x), None, False, _array._squares) if is_traced(x) else np.sum(np.square(x))
+    return (
+        _operations.reduce(_operations.numbers(x), None, False, _operations.squares_of)
+        if is_traced(x)
+        else np.sum(np.square(x))
+    )
 
 
-def norm(x, axis=None):
+def norm(x: Any, axis: int | None = None) -> Any:
     """Length of a vector; its slope at 0 is 0.
 
     >>> import cgpo
@@ -238,7 +246,7 @@ def norm(x, axis=None):
     return np.linalg.norm(_any(x), axis=axis)
 
 
-def smooth_norm(x, width):
+def smooth_norm(x: Any, width: Any) -> Any:
     """sqrt(sum_squares(x) + width²) - width: a norm that is smooth at 0.
 
     >>> import cgpo
@@ -248,7 +256,7 @@ def smooth_norm(x, width):
     return np.sqrt(sum_squares(x) + width * width) - width
 
 
-def dot(a, b):
+def dot(a: Any, b: Any) -> Any:
     """Sum of a times b of two vectors; the product of matrices: a @ b.
 
     >>> import cgpo
@@ -258,7 +266,7 @@ def dot(a, b):
     return np.dot(_any(a), _any(b))
 
 
-def cross(a, b):
+def cross(a: Any, b: Any) -> Any:
     """Cross product of two vectors of 3.
 
     >>> import cgpo
@@ -268,7 +276,7 @@ def cross(a, b):
     return np.cross(_any(a), _any(b))
 
 
-def concatenate(arrays, axis=0):
+def concatenate(arrays: Any, axis: int | None = 0) -> Any:
     """Arrays one after the other; a number by itself counts as a vector of one.
 
     >>> import cgpo
@@ -278,7 +286,7 @@ def concatenate(arrays, axis=0):
     return np.concatenate([np.atleast_1d(_any(part)) for part in arrays], axis=axis)
 
 
-def stack(arrays, axis=0):
+def stack(arrays: Any, axis: int = 0) -> Any:
     """Arrays of one shape, side by side along a new axis.
 
     >>> import cgpo

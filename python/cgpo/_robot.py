@@ -1,7 +1,10 @@
 """Robots from MJCF files, and what can be said of them."""
 
+from __future__ import annotations
+
 import json
 import os
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +18,7 @@ class Unknown(Error, AttributeError):
     """There is no such name; Python's hasattr asks, too."""
 
 
-def _in_quotes(name):
+def _in_quotes(name: str) -> str:
     return f'"{name}"' if "'" in name else f"'{name}'"
 
 
@@ -74,13 +77,13 @@ class Robot:
         self._sizes = {}
         self._description = json.loads(self._words_for(0.01).describe_json())
 
-    def _words_for(self, period):
+    def _words_for(self, period: float) -> Any:
         if period not in self._words:
             text = f'horizon = 1\nperiod = {period!r}\nobservation = "qpos"\nreward = 0\n\n' + self.table()
             self._words[period] = _core.RobotWords(text, "robot")
         return self._words[period]
 
-    def table(self):
+    def table(self) -> str:
         """Its part of a task file.
 
         >>> import cgpo
@@ -94,7 +97,7 @@ class Robot:
         return "\n".join(self._tables)
 
     @property
-    def nq(self):
+    def nq(self) -> int:
         """How many positions it has, as in MuJoCo.
 
         >>> import cgpo
@@ -104,7 +107,7 @@ class Robot:
         return self._description["nq"]
 
     @property
-    def nv(self):
+    def nv(self) -> int:
         """How many velocities it has.
 
         >>> import cgpo
@@ -114,7 +117,7 @@ class Robot:
         return self._description["nv"]
 
     @property
-    def nu(self):
+    def nu(self) -> int:
         """How many actuators it has, which are the actions.
 
         >>> import cgpo
@@ -124,7 +127,7 @@ class Robot:
         return self._description["nu"]
 
     @property
-    def na(self):
+    def na(self) -> int:
         """How many activations of actuators are in its state.
 
         >>> import cgpo
@@ -134,7 +137,7 @@ class Robot:
         return self._description["na"]
 
     @property
-    def timestep(self):
+    def timestep(self) -> float:
         """That of its file, in seconds.
 
         >>> import cgpo
@@ -144,7 +147,7 @@ class Robot:
         return self._description["timestep"]
 
     @property
-    def qpos0(self):
+    def qpos0(self) -> np.ndarray:
         """The positions that its file has.
 
         >>> import cgpo
@@ -154,7 +157,7 @@ class Robot:
         return np.array(self._description["qpos0"])
 
     @property
-    def bodies(self):
+    def bodies(self) -> list[str]:
         """Names of its bodies.
 
         >>> import cgpo
@@ -164,7 +167,7 @@ class Robot:
         return self._names("body")
 
     @property
-    def joints(self):
+    def joints(self) -> list[str]:
         """Names of its joints.
 
         >>> import cgpo
@@ -174,7 +177,7 @@ class Robot:
         return self._names("joint")
 
     @property
-    def sites(self):
+    def sites(self) -> list[str]:
         """Names of its sites.
 
         >>> import cgpo
@@ -184,7 +187,7 @@ class Robot:
         return self._names("site")
 
     @property
-    def geoms(self):
+    def geoms(self) -> list[str]:
         """Names of its geoms.
 
         >>> import cgpo
@@ -194,7 +197,7 @@ class Robot:
         return self._names("geom")
 
     @property
-    def actuators(self):
+    def actuators(self) -> list[str]:
         """Names of its actuators.
 
         >>> import cgpo
@@ -204,7 +207,7 @@ class Robot:
         return self._names("actuator")
 
     @property
-    def joint_ranges(self):
+    def joint_ranges(self) -> dict[str, list[float] | None]:
         """[low, high] of each joint by name, None if it may go anywhere.
 
         >>> import cgpo
@@ -214,7 +217,7 @@ class Robot:
         return dict(self._description.get("joint_ranges") or {})
 
     @property
-    def actuator_ranges(self):
+    def actuator_ranges(self) -> dict[str, list[float] | None]:
         """[low, high] of each actuator's control by name, None if it may be anything.
 
         >>> import cgpo
@@ -223,11 +226,11 @@ class Robot:
         """
         return dict(self._description.get("actuator_ranges") or {})
 
-    def _names(self, thing):
+    def _names(self, thing: str) -> list[str]:
         return list(self._description["things"][thing]["names"])
 
     @property
-    def quantities(self):
+    def quantities(self) -> dict[str, str]:
         """What can be asked of it at a moment, with its meaning, by how it is written.
 
         >>> import cgpo
@@ -241,7 +244,18 @@ class Robot:
             found.update({f"{name}.{member}": meaning for member, meaning in thing["members"].items()})
         return found
 
-    def at(self, qpos=None, qvel=None, *, activation=(), action=(), previous_action=(), time=0.0, period=0.01, **states):
+    def at(
+        self,
+        qpos: Any = None,
+        qvel: Any = None,
+        *,
+        activation: Any = (),
+        action: Any = (),
+        previous_action: Any = (),
+        time: float = 0.0,
+        period: float = 0.01,
+        **states: Any,
+    ) -> Moment:
         """A moment in plain numbers, to try a task's methods at: `task.observe(task.robot.at(qpos, qvel))`.
 
         What is not given is as in the file, at rest. states: own states of the task, by name.
@@ -261,16 +275,16 @@ class Robot:
             "time": float(time),
         }
 
-        def look(text):
+        def look(text: str) -> Any:
             numbers, is_vector = words.value(text, **given)
             return _vector(numbers) if is_vector else float(numbers[0])
 
         return Moment(self, look, {name: _vector(value) if np.ndim(value) else value for name, value in states.items()})
 
-    def _traced(self, trace, moment, with_action, states):
+    def _traced(self, trace: Any, moment: Any, with_action: bool, states: Any) -> Moment:
         """A moment of a trace."""
 
-        def look(text):
+        def look(text: str) -> Any:
             key = (text, with_action)
             if key not in self._sizes:
                 self._sizes[key] = self._words_for(0.01).size(text, with_action)
@@ -278,7 +292,7 @@ class Robot:
 
         return Moment(self, look, states)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Robot(nq={self.nq}, nv={self.nv}, nu={self.nu}, bodies: {', '.join(self.bodies)})"
 
 
@@ -290,11 +304,11 @@ class Vector(np.ndarray):
     z = property(lambda self: self[2])
 
 
-def _vector(values):
+def _vector(values: Any) -> Vector:
     return np.asarray(values, dtype=float).view(Vector)
 
 
-def _plain(values):
+def _plain(values: Any) -> list[float]:
     if is_traced(values):
         raise Error("a moment in plain numbers cannot have traced ones")
     return [float(value) for value in np.asarray(values, dtype=float).reshape(-1)]
@@ -303,17 +317,17 @@ def _plain(values):
 class _Thing:
     """One of the robot's bodies, joints, …, or all that a pattern fits: its members are quantities."""
 
-    def __init__(self, moment, text, members):
+    def __init__(self, moment: Any, text: str, members: Any) -> None:
         self._moment = moment
         self._text = text
         self._members = members
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return self._moment._look(f"{self._text}.{name}")
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return sorted(self._members)
 
 
@@ -329,13 +343,13 @@ class Moment:
     (1.5, Vector([1., 2.]))
     """
 
-    def __init__(self, robot, look, states):
+    def __init__(self, robot: Any, look: Any, states: Any) -> None:
         self._robot = robot
         self._look = look
         self._states = states
-        self._known = {}
+        self._known: dict[str, Any] = {}
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         if name in self._states:
@@ -352,11 +366,11 @@ class Moment:
             return _Thing(self, name, members)
         return lambda wanted: _Thing(self, f"{name}({_in_quotes(str(wanted))})", members)
 
-    def _once(self, name):
+    def _once(self, name: str) -> Any:
         if name not in self._known:
             self._known[name] = self._look(name)
         return self._known[name]
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         description = self._robot._description
         return sorted([*description["names"], *description["things"], *self._states])

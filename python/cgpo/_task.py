@@ -1,26 +1,28 @@
 """Tasks that are classes of Python: traced once, then machine code."""
 
+from __future__ import annotations
+
 import atexit
 import hashlib
-import inspect
-import math
+import os
 import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from cgpo import _core
-from cgpo._array import Array, entries_of, traced_source
 from cgpo._errors import Error
-from cgpo._expressions import Expressions, Trace, quoted, toml_key, toml_value
 from cgpo._robot import Robot
+from cgpo._tracing import Random, State, Tracing, name_of
 
-_folder = None
+__all__ = ["Random", "State", "Task"]
+
+_folder: Path | None = None
 
 
-def _folder_of_process():
+def _folder_of_process() -> Path:
     global _folder
     if _folder is None:
         _folder = Path(tempfile.mkdtemp(prefix="cgpo-"))
@@ -31,146 +33,8 @@ def _folder_of_process():
 class _Word:
     """What names a task to `cgpo.train` and others: the class says it as well as an object of it."""
 
-    def __get__(self, task, owner):
+    def __get__(self, task: Any, owner: Any) -> Any:
         return lambda: (owner() if task is None else task)._word()
-
-
-class State(Array):
-    """The state of a task without a robot, with what the moment has beside it: time, step, previous_action.
-
-    >>> import cgpo
-    >>> class Late(cgpo.Task):
-    ...     actions, horizon, period = 1, 10, 0.1
-    ...     def reset(self, random):
-    ...         return [0.0]
-    ...     def step(self, state, action):
-    ...         return state + action
-    ...     def observe(self, state):
-    ...         return [state[0], state.time]
-    ...     def reward(self, before, action, after):
-    ...         return -cgpo.square(action[0] - before.previous_action[0])
-    >>> [line for line in Late().definition().splitlines() if line.startswith("observation")]
-    ['observation = "[state[0], time]"']
-    """
-
-    __slots__ = ("_of",)
-
-    def __init__(self, entries, of):
-        super().__init__(entries)
-        self._of = of
-
-    def _beside(self, name, size=None):
-        trace, moment, _ = self._of
-        return traced_source(trace, moment, name, size)
-
-    @property
-    def time(self):
-        """Seconds since the start of the episode; the task needs a period.
-
-        >>> import cgpo
-        >>> class Until(cgpo.Task):
-        ...     actions, horizon, period = 1, 10, 0.1
-        ...     reset = lambda self, random: [0.0]
-        ...     step = lambda self, state, action: state
-        ...     observe = lambda self, state: [1.0 - state.time]
-        ...     reward = lambda self, before, action, after: 0.0
-        >>> "observation = \\"[1.0 - time]\\"" in Until().definition()
-        True
-        """
-        return self._beside("time")
-
-    @property
-    def step(self):
-        """Steps since the start of the episode.
-
-        >>> import cgpo
-        >>> class Counting(cgpo.Task):
-        ...     actions, horizon = 1, 10
-        ...     reset = lambda self, random: [0.0]
-        ...     step = lambda self, state, action: state
-        ...     observe = lambda self, state: [state.step / 10]
-        ...     reward = lambda self, before, action, after: 0.0
-        >>> "observation = \\"[step / 10.0]\\"" in Counting().definition()
-        True
-        """
-        return self._beside("step")
-
-    @property
-    def previous_action(self):
-        """What the policy chose for the step before, 0 at the start; in `observe`: what it chose last.
-
-        >>> import cgpo
-        >>> class Remembering(cgpo.Task):
-        ...     actions, horizon = 1, 10
-        ...     reset = lambda self, random: [0.0]
-        ...     step = lambda self, state, action: state
-        ...     observe = lambda self, state: state.previous_action
-        ...     reward = lambda self, before, action, after: 0.0
-        >>> "observation = \\"[previous_action[0]]\\"" in Remembering().definition()
-        True
-        """
-        return self._beside("previous_action", self._of[2])
-
-
-class Random:
-    """Numbers that are drawn anew for each start: what `reset` gets. NumPy's generators have the same methods.
-
-    >>> import cgpo, numpy as np
-    >>> class Drawn(cgpo.Task):
-    ...     actions, horizon = 1, 10
-    ...     def reset(self, random):
-    ...         return [*random.uniform(-1.0, 1.0, 2), random.normal(0.0, 0.1)]
-    ...     def step(self, state, action):
-    ...         return state
-    ...     def observe(self, state):
-    ...         return state
-    ...     def reward(self, before, action, after):
-    ...         return 0.0
-    >>> len(Drawn().reset(np.random.default_rng(1)))
-    3
-    """
-
-    def __init__(self, trace=None):
-        self._trace = trace
-        self._draws = []  # (name, function, bounds, size)
-
-    def uniform(self, low=0.0, high=1.0, size=None):
-        """Evenly between low and high, which may be arrays; size: how many.
-
-        >>> import cgpo
-        >>> cgpo.Random().uniform(-1.0, 1.0, size=3).shape
-        (3,)
-        """
-        return self._draw("uniform", low, high, size)
-
-    def normal(self, loc=0.0, scale=1.0, size=None):
-        """Of a normal distribution with this mean and deviation; size: how many.
-
-        >>> import cgpo
-        >>> cgpo.Random().normal(scale=0.1, size=(2, 2)).shape
-        (2, 2)
-        """
-        return self._draw("normal", loc, scale, size)
-
-    def _draw(self, function, first, second, size):
-        bounds = [entries_of(first), entries_of(second)]
-        try:
-            shape = np.broadcast_shapes(*(b.shape for b in bounds)) if size is None else np.empty(size).shape
-            spread = [np.broadcast_to(b, shape) for b in bounds]
-        except (ValueError, TypeError):
-            raise Error(
-                f"random.{function}: bounds of shapes {bounds[0].shape} and {bounds[1].shape} do not fit size {size}"
-            ) from None
-        count = math.prod(shape)
-        if all(b.ndim == 0 for b in bounds) and shape != () and count > 0:
-            return np.reshape(self._take(function, [b[()] for b in bounds], count), shape)
-        drawn = [self._take(function, [b[place] for b in spread], None) for place in np.ndindex(shape)]
-        return np.reshape(np.stack(drawn), shape) if drawn else np.empty(shape)
-
-    def _take(self, function, bounds, size):
-        name = f"_d{len(self._draws) + 1}"
-        self._draws.append((name, function, bounds, size))
-        return traced_source(self._trace, "start", name, size)
 
 
 class Task:
@@ -228,22 +92,22 @@ class Task:
     <BLANKLINE>
     """
 
-    name = None
-    summary = None
-    horizon = None
-    period = None
-    robot = None
-    actions = None
-    states = None
-    observations = None
-    limits = {}
-    options = {}
-    defaults = {}
+    name: str | None = None
+    summary: str | None = None
+    horizon: int | None = None
+    period: float | None = None
+    robot: Robot | None = None
+    actions: int | None = None
+    states: int | None = None
+    observations: int | None = None
+    limits: Mapping[str, Any] = {}
+    options: Mapping[str, Any] = {}
+    defaults: Mapping[str, Any] = {}
     reward_stops_at_end = True
 
     __cgpo_task__ = _Word()
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         # An option: while the task is traced a name of its file, else its standard.
         options = type(self).options if "options" not in self.__dict__ else self.__dict__["options"]
         if name.startswith("__") or name not in options:
@@ -254,7 +118,7 @@ class Task:
         value = options[name]
         return value["value"] if isinstance(value, dict) else value
 
-    def definition(self):
+    def definition(self) -> str:
         """The task as a task file, which means the same: to look at, or to pass on.
 
         >>> import cgpo
@@ -271,9 +135,9 @@ class Task:
         >>> "actions = 1" in Still().definition()
         True
         """
-        return _Tracing(self).text()
+        return Tracing(self).text()
 
-    def save(self, file):
+    def save(self, file: str | os.PathLike[str]) -> Path:
         """Writes it as a task file, NAME.toml, for the command line or for others; returns its path.
 
         The robot's MJCF is in it; meshes and pictures are not.
@@ -295,332 +159,22 @@ class Task:
         path = Path(file)
         if path.suffix != ".toml":
             raise Error(f"a task file ends with .toml, and '{path}' does not")
-        path.write_text(_core.whole_task_file(self.definition(), _name_of(self)), encoding="utf-8")
+        path.write_text(self._checked()[1], encoding="utf-8")
         return path
 
-    def _word(self):
+    def _checked(self) -> tuple[str, str]:
+        """The definition, and the same with the robot in it. What is wrong has no place in a file that nobody wrote."""
         text = self.definition()
+        try:
+            return text, _core.whole_task_file(text, name_of(self))
+        except Error as error:
+            raise Error(re.sub(r"^[^:]*:[0-9]+:[0-9]+: ", f"{type(self).__name__}: ", str(error))) from None
+
+    def _word(self) -> str:
+        text = self._checked()[0]
         folder = _folder_of_process() / hashlib.sha256(text.encode()).hexdigest()[:12]
-        folder.mkdir(exist_ok=True)
-        file = folder / f"{_name_of(self)}.toml"
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{name_of(self)}.toml"
         if not file.exists():
             file.write_text(text, encoding="utf-8")
         return str(file)
-
-
-def _name_of(task):
-    name = task.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", type(task).__name__).lower()
-    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}", str(name)):
-        raise Error(f"a task's name has letters, digits, _ and - alone, not {name!r}")
-    return str(name)
-
-
-def _summary_of(task):
-    if task.summary:
-        return str(task.summary)
-    doc = inspect.getdoc(type(task)) if type(task).__doc__ else None
-    return doc.splitlines()[0] if doc else f"the class {type(task).__name__}"
-
-
-class _Tracing:
-    """One task, its methods run once over traced arrays."""
-
-    def __init__(self, task):
-        self.task = task
-        self.title = type(task).__name__
-        self.robot = self._robot()
-        self.trace = Trace(self.title)
-        self.own = {}  # states by name: their size, None of one number
-        self.define = {}
-
-    # ---- what the class says ---------------------------------------------------------------------------------------
-
-    def _robot(self):
-        robot = self.task.robot
-        if robot is not None and not isinstance(robot, Robot):
-            raise Error(f"{self.title}.robot is a cgpo.Robot, not {type(robot).__name__}")
-        return robot
-
-    def _whole(self, name, what):
-        value = getattr(self.task, name)
-        if isinstance(value, (bool, float)) or not hasattr(value, "__index__") or int(value) < 1:
-            raise Error(f"{self.title} needs {name}, {what}: a whole number from 1, not {value!r}")
-        return int(value)
-
-    def _has(self, method):
-        return callable(getattr(type(self.task), method, None))
-
-    def _call(self, method, *arguments):
-        if not self._has(method):
-            raise Error(f"{self.title} needs a method {method}({', '.join(_ARGUMENTS[method])})")
-        try:
-            result = getattr(self.task, method)(*arguments)
-        except ValueError as error:
-            # NumPy has a sentence of its own where a traced number is put into an array that cannot hold it.
-            raise error.__cause__ if isinstance(error.__cause__, Error) else error
-        if result is None:
-            raise Error(f"{self.title}.{method} returned nothing; is a `return` missing?")
-        return result
-
-    # ---- results ---------------------------------------------------------------------------------------------------
-
-    def _vector(self, result, what):
-        entries = self._entries(result, what)
-        if entries.ndim > 1:
-            raise Error(f"{what} is a vector, not a shape of {entries.shape}; np.ravel makes one")
-        return list(entries.reshape(-1))
-
-    def _one(self, result, what):
-        entries = self._entries(result, what)
-        if entries.size != 1 or entries.ndim > 1:
-            raise Error(f"{what} is one number, not {_count(entries)}; np.sum, cgpo.norm or [0] make one of them")
-        return entries.reshape(-1)[0]
-
-    def _entries(self, result, what):
-        if isinstance(result, (list, tuple)):
-            # Numbers and vectors one after the other.
-            parts = [self._entries(part, what) for part in result]
-            return np.concatenate([part.reshape(-1) for part in parts]) if parts else np.empty(0, dtype=object)
-        try:
-            return entries_of(result)
-        except Error:
-            raise Error(f"{what} is made of numbers, not of {type(result).__name__}") from None
-
-    # ---- the methods, one after the other --------------------------------------------------------------------------
-
-    def text(self):
-        task = self.task
-        self._check_options()
-        task.__dict__["_traced_options"] = lambda name: traced_source(self.trace, "any", name, None)
-        try:
-            return self._text()
-        finally:
-            del task.__dict__["_traced_options"]
-
-    def _check_options(self):
-        for name in self.task.options:
-            if not str(name).isidentifier() or str(name).startswith("_"):
-                raise Error(f"{self.title}.options: {name!r} is no name; one begins with a letter")
-            if any(name in vars(base) for base in type(self.task).__mro__):
-                raise Error(f"{self.title}.options: '{name}' is an attribute of the class already; choose another name")
-
-    def _text(self):
-        task = self.task
-        horizon = self._whole("horizon", "steps of an episode")
-        head = [f"name = {quoted(_name_of(task))}", f"summary = {quoted(_summary_of(task))}", f"horizon = {horizon}"]
-        if task.period is not None:
-            head.append(f"period = {toml_value(float(task.period))}")
-        elif self.robot is not None:
-            raise Error(f"{self.title} needs period, seconds for which its robot keeps an action, such as 0.05")
-        if self.robot is None:
-            self.actions = self._whole("actions", "how many numbers the policy chooses")
-            head.append(f"actions = {self.actions}")
-        else:
-            self.actions = self.robot.nu
-            if task.actions is not None and task.actions != self.actions:
-                raise Error(f"{self.title}.actions is {task.actions}, and its robot has {self.actions} actuators")
-            if self._has("step"):
-                raise Error(f"{self.title}.step is of tasks without a robot, which steps by itself")
-        start = self._start()
-        head.append(f"observation = {quoted(self._observation())}")
-        step = self._step() if self.robot is None else ""
-        outcome, costs = self._outcome()
-        head += outcome
-        if not task.reward_stops_at_end:
-            head.append("reward_stops_at_end = false")
-        parts = ["\n".join(head) + "\n"]
-        if self.robot is not None:
-            parts.append(self.robot.table())
-        parts.append(_table("options", {name: toml_value(value) for name, value in task.options.items()}))
-        parts.append(_table("define", {name: quoted(text) for name, text in self.define.items()}))
-        parts += [*start, step, *costs]
-        parts.append(_table("defaults", {name: toml_value(value) for name, value in _flat(task.defaults)}, raw=True))
-        return "\n".join(part for part in parts if part)
-
-    def _say(self, moment, text):
-        return f"before({text})" if moment == "earlier" else text
-
-    def _expressions(self, outputs, what):
-        return Expressions(self.trace, self._say, outputs, what)
-
-    def _start(self):
-        what = f"{self.title}.reset"
-        if self.robot is not None and not self._has("reset"):
-            return []
-        random = Random(self.trace)
-        result = self._call("reset", random)
-        if self.robot is None:
-            state = self._vector(result, what)
-            if not state:
-                raise Error(f"{what} returned no numbers, and the state has at least one")
-            if self.task.states is not None and len(state) != self.task.states:
-                raise Error(f"{what} returned {len(state)} numbers, and states is {self.task.states}")
-            self.own = {"state": len(state)}
-            text = self._expressions(state, what).program(state, vector=True)
-            return [self._draws(random), _table("states", {"state": quoted(text)})]
-        if not isinstance(result, dict):
-            raise Error(f"{what} of a robot returns a dict, such as {{'qpos': …, 'qvel': …}}, not {type(result).__name__}")
-        reset = self._pose(result, what)
-        states = {}
-        for name, value in result.items():
-            if name in ("qpos", "qvel", "position", "velocity", "lift"):
-                continue
-            if not str(name).isidentifier() or name.startswith("_"):
-                raise Error(f"{what}: {name!r} is no name of a state; one begins with a letter")
-            if name in self.robot._description["names"] or name in self.robot._description["things"]:
-                raise Error(f"{what}: '{name}' means something already; choose another name for the state")
-            entries = self._entries(value, f"{what}, {name}")
-            self.own[name] = None if entries.ndim == 0 else entries.size
-            states[name] = quoted(self._program(entries, f"{what}, {name}"))
-        return [self._draws(random), *reset, _table("states", states)]
-
-    def _pose(self, result, what):
-        """The tables of a robot's start."""
-        rows = {}
-        for name, size in (("qpos", self.robot.nq), ("qvel", self.robot.nv)):
-            if name not in result:
-                continue
-            entries = self._entries(result[name], f"{what}, {name}")
-            if entries.ndim != 0 and entries.size != size:
-                raise Error(f"{what}: {name} has {size} numbers, not {entries.size}")
-            rows[name] = quoted(self._program(entries, f"{what}, {name}"))
-        if "lift" in result:
-            rows["lift"] = toml_value(bool(result["lift"]))
-        tables = [_table("reset", rows)]
-        for kind in ("position", "velocity"):
-            joints = result.get(kind, {})
-            if not isinstance(joints, dict):
-                raise Error(f"{what}: {kind} is a dict of joints, by name or pattern")
-            lines = {}
-            for joint, value in joints.items():
-                lines[joint] = quoted(self._program(self._entries(value, f"{what}, {joint}"), f"{what}, {joint}"))
-            tables.append(_table(f"reset.{kind}", lines))
-        return tables
-
-    def _program(self, entries, what):
-        outputs = list(entries.reshape(-1))
-        return self._expressions(outputs, what).program(outputs, vector=entries.ndim > 0)
-
-    def _draws(self, random):
-        lines = {}
-        for name, function, bounds, size in random._draws:
-            what = f"{self.title}.reset, random.{function}"
-            parts = [self._program(entries_of(Array(bound)), what) for bound in bounds]
-            if size is not None:
-                parts.append(str(size))
-            # What a bound names stands before the draw.
-            split = [part.rsplit("\n", 1) for part in parts]
-            before = "".join(dict.fromkeys(part[0] + "\n" for part in split if len(part) == 2))
-            lines[name] = quoted(f"{before}{function}({', '.join(part[-1] for part in split)})")
-        return _table("draws", lines)
-
-    def _moment(self, moment, with_action):
-        if self.robot is None:
-            entries = traced_source(self.trace, moment, "state", self.own["state"])._entries
-            return State(entries, (self.trace, moment, self.actions))
-        states = {name: traced_source(self.trace, moment, name, size) for name, size in self.own.items()}
-        return self.robot._traced(self.trace, moment, with_action, states)
-
-    def _observation(self):
-        what = f"{self.title}.observe"
-        outputs = self._vector(self._call("observe", self._moment("now", False)), what)
-        if not outputs:
-            raise Error(f"{what} returned no numbers, and the policy sees at least one")
-        if self.task.observations is not None and len(outputs) != self.task.observations:
-            raise Error(f"{what} returned {len(outputs)} numbers, and observations is {self.task.observations}")
-        return self._expressions(outputs, what).program(outputs, vector=True)
-
-    def _action(self):
-        return traced_source(self.trace, "any", "action", self.actions)
-
-    def _step(self):
-        what = f"{self.title}.step"
-        outputs = self._vector(self._call("step", self._moment("now", True), self._action()), what)
-        if len(outputs) != self.own["state"]:
-            raise Error(f"{what} returned {len(outputs)} numbers, and {self.title}.reset {self.own['state']}")
-        return _table("step", {"state": quoted(self._expressions(outputs, what).program(outputs, vector=True))})
-
-    def _outcome(self):
-        """What follows from a step: lines at the top of the file, and the tables of costs."""
-        before, action, after = self._moment("earlier", False), self._action(), self._moment("now", True)
-        outputs = {"reward": self._one(self._call("reward", before, action, after), f"{self.title}.reward")}
-        if self._has("reward_paper"):
-            result = self._call("reward_paper", before, action, after)
-            outputs["reward_paper"] = self._one(result, f"{self.title}.reward_paper")
-        if self._has("done"):
-            outputs["end"] = self._one(self._call("done", before, action, after), f"{self.title}.done")
-        costs = self._costs(before, action, after)
-        every = [*outputs.values(), *costs.values()]
-        expressions = self._expressions(every, f"{self.title}.reward, costs or done")
-        if expressions.shares([[output] for output in every]):
-            self.define["_outcome"] = expressions.program(every, vector=True)
-            texts = [f"_outcome[{i}]" for i in range(len(every))]
-        else:
-            texts = [expressions.program([output], vector=False) for output in every]
-        lines = [f"{name} = {quoted(text)}" for name, text in zip(outputs, texts, strict=False)]
-        tables = []
-        for (name, text), limit in zip(zip(costs, texts[len(outputs) :], strict=True), self._limits(), strict=True):
-            row = {"name": quoted(name), "expression": quoted(text), **limit}
-            tables.append("[[costs]]\n" + "".join(f"{key} = {value}\n" for key, value in row.items()))
-        return lines, tables
-
-    def _costs(self, before, action, after):
-        limits = self.task.limits
-        if not isinstance(limits, dict):
-            raise Error(f"{self.title}.limits is a dict of limits by the names of costs, such as {{'effort': 10.0}}")
-        if not limits and not self._has("costs"):
-            return {}
-        result = self._call("costs", before, action, after)
-        if not isinstance(result, dict):
-            if len(limits) != 1:
-                raise Error(f"{self.title}.costs returns a dict of numbers by name, not {type(result).__name__}")
-            result = {next(iter(limits)): result}
-        if set(result) != set(limits):
-            raise Error(
-                f"{self.title}.costs returned {', '.join(map(str, result)) or 'none'}, and limits has "
-                f"{', '.join(map(str, limits)) or 'none'}; they are the same names (math.inf: no limit)"
-            )
-        return {str(name): self._one(result[name], f"{self.title}.costs, {name}") for name in limits}
-
-    def _limits(self):
-        for name, limit in self.task.limits.items():
-            rows = dict(limit) if isinstance(limit, dict) else {"limit": limit}
-            unknown = set(rows) - {"limit", "meaning", "standard", "stops_at_end"}
-            if unknown or "limit" not in rows:
-                raise Error(
-                    f"{self.title}.limits, {name}: a number, or a dict with limit, and maybe meaning, standard and stops_at_end"
-                )
-            if isinstance(rows["limit"], bool) or not isinstance(rows["limit"], (int, float, np.number)):
-                raise Error(f"{self.title}.limits, {name}: a limit is a number, not {rows['limit']!r}")
-            yield {
-                "limit": toml_value(float(rows["limit"])),
-                "meaning": quoted(str(rows.get("meaning", name))),
-                **{key: toml_value(bool(rows[key])) for key in ("standard", "stops_at_end") if key in rows},
-            }
-
-
-_ARGUMENTS = {
-    "reset": ["self", "random"],
-    "step": ["self", "state", "action"],
-    "observe": ["self", "now"],
-    "reward": ["self", "before", "action", "after"],
-    "costs": ["self", "before", "action", "after"],
-}
-
-
-def _count(entries):
-    return f"a shape of {entries.shape}" if entries.ndim > 1 else f"a vector of {entries.size}"
-
-
-def _table(title, rows, raw=False):
-    if not rows:
-        return ""
-    return f"[{title}]\n" + "".join(f"{key if raw else toml_key(key)} = {value}\n" for key, value in rows.items())
-
-
-def _flat(settings, prefix=""):
-    for key, value in settings.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value

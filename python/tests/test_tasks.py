@@ -176,7 +176,9 @@ FUNCTIONS = {
     "inverses": lambda v: np.arcsin(v / 2) + np.arccos(v / 2),
     "exponentials": lambda v: np.exp(v) + np.log(v * v) + np.tanh(v) + np.sinh(v) + np.cosh(v) + np.log1p(v * v),
     "roots": lambda v: np.sqrt(v * v) + np.hypot(v, 1) + np.sign(v) + np.square(v) + np.reciprocal(v),
-    "comparisons": lambda v: (v > 0) + 2 * (v <= 0.25) + 4 * (v == 0.5) + 8 * (v != 0.5) + 16.0 * (0 < v) + 32 * (v > 0.25) + (v >= 0.5) * 64,
+    "comparisons": lambda v: (
+        (v > 0) + 2 * (v <= 0.25) + 4 * (v == 0.5) + 8 * (v != 0.5) + 16.0 * (0 < v) + 32 * (v > 0.25) + (v >= 0.5) * 64
+    ),
     "logic": lambda v: np.where((v > 0) & ~(v > 0.3) | (v < -1), v, -1.0) + np.logical_xor(v > 0, v > 0.3),
     "truth": lambda v: 1.0 * np.logical_and(v, v > 0) + 1.0 * np.logical_not(v) + 1.0 * (v > -1).any() + (v > -9).all(),
     "extremes": lambda v: v.min() + 2 * v.max() + np.minimum(v, 0.1) + np.maximum(v, 0) + np.clip(v, -1, 0.3).sum(),
@@ -187,7 +189,9 @@ FUNCTIONS = {
     "norms": lambda v: np.linalg.norm(np.stack([v, 2 * v]), axis=1),
     "shapes": lambda v: np.concatenate([v[::-1], np.stack([v, v]).ravel(), v.reshape(3, 1)[:, 0], v[None].T.squeeze()]),
     "picking": lambda v: np.hstack([v[-1], v[[2, 0]], v[np.array([True, False, True])], np.roll(v, 1), np.flip(v)]),
-    "ours": lambda v: cgpo.wrap(3 * v) + cgpo.sigmoid(v) + cgpo.clamp(v, -1, 0.3) + cgpo.atan2(v, 2) + cgpo.where(v > 0, v, 0),
+    "ours": lambda v: (
+        cgpo.wrap(3 * v) + cgpo.sigmoid(v) + cgpo.clamp(v, -1, 0.3) + cgpo.atan2(v, 2) + cgpo.where(v > 0, v, 0)
+    ),
     "lists": lambda v: cgpo.array([[v[0], 1.0], [v[1], v[2]]]) @ [1.0, 2.0],
     "sums of products": lambda v: np.einsum("i,ij->j", v, np.arange(9.0).reshape(3, 3)) + np.trace(np.outer(v, v)),
     "steps": lambda v: np.diff(v) + np.expand_dims(v[0], 0),
@@ -279,6 +283,11 @@ MISTAKES = {
     "no horizon": (dict(horizon=None), "horizon, steps of an episode"),
     "no actions": (dict(actions=None), "needs actions"),
     "no method": (dict(reward=None), r"a method reward\(self, before, action, after\)"),
+    "other arguments": (
+        dict(reward=lambda self, state, action: 0.0),
+        r"Changed.reward is called as reward\(self, before, action, after\), and takes \(state, action\)",
+    ),
+    "no end": (dict(done=lambda self, b, a, c: c), "Changed.done is one number"),
     "nothing returned": (dict(observe=lambda self, state: None), "Changed.observe returned nothing"),
     "short step": (dict(step=lambda self, state, action: state[:2]), "Changed.step returned 2 numbers, and .*reset 3"),
     "wrong states": (dict(states=4), "Changed.reset returned 3 numbers, and states is 4"),
@@ -304,6 +313,19 @@ def test_mistake_is_a_sentence_that_names_the_method(name):
     refusal(with_methods(**members), match)
 
 
+def test_what_the_file_of_a_task_is_refused_for_has_no_place_in_it():
+    for members, match in [
+        ({"options": {"norm": 1.0}}, r"^Changed: 'norm' in \[options\] means something already"),
+        ({"horizon": 10**7}, "^Changed: horizon is a whole number from 1 to 1000000"),
+    ]:
+        with pytest.raises(cgpo.Error, match=match):
+            cgpo.train(with_methods(**members))
+    with pytest.raises(cgpo.Error, match="unknown key 'iteration' .did you mean 'iterations'"):
+        cgpo.train(with_methods(defaults={"iteration": 3}))
+    with pytest.raises(cgpo.Error, match="ends with .toml"):
+        Plain().save("plain.txt")
+
+
 def test_values_are_not_kept_from_one_method_to_another():
     class Keeping(Plain):
         def observe(self, state):
@@ -318,14 +340,27 @@ def test_values_are_not_kept_from_one_method_to_another():
     kept = None
     assert Keeping().definition() == text
 
+    class Storing(Plain):
+        def reset(self, random):
+            self.drawn = random.uniform(0, 1, 3)
+            return self.drawn
+
+        def reward(self, before, action, after):
+            return self.drawn[0]
+
+    refusal(Storing, r"Storing.reward, costs or done uses .* kept from elsewhere .from Storing.reset.")
+
 
 def test_robot_names_what_is_not_there():
     robot = HalfCheetah.robot
     for observe, match in [
-        (lambda self, now: now.body("trso").position, "no body named 'trso' .did you mean 'torso'..; it has: world, torso"),
+        (
+            lambda self, now: now.body("trso").position,
+            "no body named 'trso' .did you mean 'torso'..; it has: world, torso",
+        ),
         (lambda self, now: now.joint("rooty").speed, "joint has no 'speed'"),
         (lambda self, now: now.speed, "there is no 'speed' at a moment; there are: action, actuator, body"),
-        (lambda self, now: now.torques, "torques is not known where no action is"),
+        (lambda self, now: now.torques, "torques is not known in an observation, or before a step"),
     ]:
         with pytest.raises(cgpo.Error, match=f"^(the robot has )?{match}"):
             with_methods(HalfCheetah, observe=observe)().definition()
@@ -352,12 +387,18 @@ def test_draws_are_shared_and_follow_the_seed():
 
         def reset(self, random):
             angle = random.uniform(-np.pi, np.pi)
-            return [np.cos(angle), np.sin(angle), random.normal(10.0, self.wide * np.abs(angle))]
+            size = np.abs(angle)
+            both = random.uniform(10.0 - size * size, 10.0 + size * size * 1.0)
+            return [np.cos(angle), np.sin(angle), random.normal(10.0, self.wide * size), both]
+
+        def step(self, state, action):
+            return state
 
     task = probe(Drawn)
     starts = np.array([task.reset(1, stream) for stream in range(200)])
     np.testing.assert_allclose(np.hypot(starts[:, 0], starts[:, 1]), 1.0, rtol=1e-12)
     angles = np.arctan2(starts[:, 1], starts[:, 0])
+    assert np.all(np.abs(starts[:, 3] - 10.0) <= angles**2 * (1 + 1e-12))
     deviations = (starts[:, 2] - 10.0) / (2.0 * np.abs(angles))
     assert abs(deviations.mean()) < 0.3 and 0.8 < deviations.std() < 1.2
     assert task.reset(1, 7) == task.reset(1, 7) != task.reset(2, 7)

@@ -52,7 +52,7 @@ Moment moment_at(const Vocabulary& words, const RobotMoment& at, Inputs& inputs)
   if (!at.activation.empty()) check("activation", at.activation, model.na);
   if (!at.action.empty()) check("action", at.action, actions);
   if (!at.previous_action.empty()) check("previous_action", at.previous_action, actions);
-  Moment moment(words, at.action.empty() ? "where no action is" : "after a step");
+  Moment moment(words, at.action.empty() ? "in an observation, or before a step" : "after a step");
   moment.q = inputs.take(at.qpos);
   moment.v = inputs.take(at.qvel);
   const std::vector<double> rest(static_cast<std::size_t>(model.na), 0.0);

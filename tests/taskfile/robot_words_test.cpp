@@ -62,7 +62,7 @@ TEST(RobotWords, RefuseInASentence) {
     }
   };
   refused([&] { words.size("body('rode').com", true); }, "did you mean 'rod'?");
-  refused([&] { words.size("torques", false); }, "torques is not known where no action is");
+  refused([&] { words.size("torques", false); }, "torques is not known in an observation, or before");
   refused([&] { words.value("qpos", {.qpos = {0.0, 1.0}, .qvel = {0.0}}); }, "qpos has 1 numbers, not 2");
 }
 
