@@ -81,7 +81,7 @@ test-python: wheel
 
 # With what needs PyTorch, which is a download of gigabytes.
 test-python-full: wheel
-	@scripts/python_env.sh build/python/full $(PACKAGES) torch
+	@scripts/python_env.sh build/python/full $(PACKAGES) torch stable-baselines3==2.9.2 skrl==2.1.1
 	@build/python/full/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/wheels/*.whl
 	@build/python/full/bin/pytest
 

@@ -10,14 +10,17 @@ from cgpo import _library
 
 _library.load()
 
-from cgpo import _core, callbacks
+from cgpo import _core, _lazy, _registration, callbacks
 from cgpo._errors import Error
+from cgpo._lazy import make, make_vec
 from cgpo._lists import algorithms, check, settings, tasks
 from cgpo._log import Log
 from cgpo._run import Report, Run, load
 from cgpo._training import train
 
 __version__ = _core.version
+__getattr__ = _lazy.module
+_registration.register_now_or_later()
 __all__ = [
     "Error",
     "Log",
@@ -27,6 +30,8 @@ __all__ = [
     "callbacks",
     "check",
     "load",
+    "make",
+    "make_vec",
     "settings",
     "tasks",
     "train",

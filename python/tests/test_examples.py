@@ -14,7 +14,7 @@ import cgpo
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "python").glob("*.md"))
 # What needs packages that the tests here lack has its examples run by `make test-python-full`.
-FULL = {"torch": "torch"}
+FULL = {"torch": "torch", "sb3": "stable_baselines3"}
 
 
 def public_things():

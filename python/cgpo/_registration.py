@@ -1,0 +1,73 @@
+"""Tells Gymnasium of every task, as soon as both are imported, whichever comes first; cgpo does not import it."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.util
+import json
+import re
+import sys
+from typing import Any
+
+from cgpo import _core
+
+_SPELLED = {"cartpole": "CartPole", "halfcheetah": "HalfCheetah", "walker2d": "Walker2d"}
+
+
+def title(task: str) -> str:
+    """What a task is called in Gymnasium, without its version."""
+    if re.search("[A-Z]", task):  # SafetyAntVelocity-v1
+        return re.sub(r"-v\d+$", "", task)
+    return _SPELLED.get(task) or "".join(part.capitalize() for part in re.split("[-_]", task))
+
+
+def identifier(task: str) -> str:
+    """What `gymnasium.make` takes for a task: cgpo/HalfCheetah-v0."""
+    version = re.search(r"-v\d+$", task)
+    return f"cgpo/{title(task)}{version.group() if version else '-v0'}"
+
+
+def register() -> None:
+    """Registers what is not registered yet; a task that is nothing without its settings is left out."""
+    import gymnasium
+
+    for task in json.loads(_core.tasks_json())["tasks"]:
+        if task.get("horizon") is None:
+            continue
+        name = identifier(task["name"])
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                id=name,
+                entry_point="cgpo.environments:_registered",
+                vector_entry_point="cgpo.environments:VectorEnvironment",
+                max_episode_steps=task["horizon"],
+                kwargs={"task": task["name"]},
+            )
+
+
+class _WhenImported(importlib.abc.MetaPathFinder):
+    """Finds nothing itself, and has Gymnasium hear of us once it is imported."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != "gymnasium":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            sys.meta_path.insert(0, self)
+            return None
+        run = spec.loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            run(module)
+            register()
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def register_now_or_later() -> None:
+    if "gymnasium" in sys.modules:
+        register()
+    else:
+        sys.meta_path.insert(0, _WhenImported())
