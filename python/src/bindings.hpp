@@ -17,6 +17,7 @@ void bind_lists(nb::module_& module);
 void bind_logs(nb::module_& module);
 void bind_policies(nb::module_& module);
 void bind_reports(nb::module_& module);
+void bind_steps(nb::module_& module);
 void bind_training(nb::module_& module);
 
 }  // namespace cgpo::python
