@@ -11,6 +11,7 @@ from cgpo import _library
 _library.load()
 
 from cgpo import _core, _lazy, _registration, callbacks
+from cgpo._black_box import BlackBox, black_box
 from cgpo._errors import Error
 from cgpo._lazy import make, make_vec
 from cgpo._lists import algorithms, check, settings, tasks
@@ -22,11 +23,13 @@ __version__ = _core.version
 __getattr__ = _lazy.module
 _registration.register_now_or_later()
 __all__ = [
+    "BlackBox",
     "Error",
     "Log",
     "Report",
     "Run",
     "algorithms",
+    "black_box",
     "callbacks",
     "check",
     "load",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cgpo import _core, _values
-from cgpo._core import Error
+from cgpo._errors import Error
 
 try:
     import torch
@@ -195,7 +195,7 @@ class Simulator:
         >>> import cgpo
         >>> simulator = cgpo.torch.Simulator("halfcheetah")
         >>> simulator.observe(simulator.start(3)).shape
-        torch.Size([3, 17])
+        torch.Size([3, 18])
         """
         self._check_state(state)
         return _ObserveFunction.apply(self._steps(state.dtype), state)
@@ -233,7 +233,7 @@ class Simulator:
 
         >>> import cgpo, torch
         >>> simulator = cgpo.torch.Simulator("halfcheetah")
-        >>> policy = torch.nn.Sequential(torch.nn.Linear(17, 6), torch.nn.Tanh())
+        >>> policy = torch.nn.Sequential(torch.nn.Linear(18, 6), torch.nn.Tanh())
         >>> steps = simulator.rollout(policy, environments=32, steps=10)
         >>> (-steps.rewards.sum(0).mean() + steps.costs.sum(0).mean()).backward()
         >>> policy[0].weight.grad.norm() > 0
@@ -309,7 +309,7 @@ def rollout(policy: Callable[[torch.Tensor], torch.Tensor], task: Any, **argumen
     """Steps of a policy in a task, or in a `Simulator`; arguments are those of `Simulator.rollout`.
 
     >>> import cgpo, torch
-    >>> policy = torch.nn.Sequential(torch.nn.Linear(17, 6), torch.nn.Tanh())
+    >>> policy = torch.nn.Sequential(torch.nn.Linear(18, 6), torch.nn.Tanh())
     >>> cgpo.torch.rollout(policy, "halfcheetah", environments=4, steps=3).rewards.shape
     torch.Size([3, 4])
     """

@@ -11,6 +11,7 @@ namespace cgpo::python {
 namespace nb = nanobind;
 
 void translate_errors();
+void bind_black_boxes(nb::module_& module);
 void bind_environments(nb::module_& module);
 void bind_command(nb::module_& module);
 void bind_lists(nb::module_& module);

@@ -9,6 +9,7 @@ NB_MODULE(_core, module) {
   module.doc() = "What the package cgpo is made on; use that.";
   module.attr("version") = CGPO_VERSION;
   cgpo::python::translate_errors();
+  cgpo::python::bind_black_boxes(module);
   cgpo::python::bind_environments(module);
   cgpo::python::bind_command(module);
   cgpo::python::bind_lists(module);

@@ -7,6 +7,8 @@ Configuration resolve_task(const std::string& task, const Settings& settings) {
   request.task = task;
   request.algorithm = "ppo-lag";  // any that takes every task; nothing is trained
   request.sets = assignments_from(settings);
+  // Of training, too, but it might contradict a short episode.
+  request.sets.insert(request.sets.begin(), Assignment{"window", {std::int64_t{1}}, "settings"});
   const nb::gil_scoped_release free;
   Configuration configuration = resolve_configuration(request);
   configuration.made = task_of(configuration);
