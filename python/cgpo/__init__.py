@@ -11,6 +11,7 @@ from cgpo import _library
 _library.load()
 
 from cgpo import _core, _functions, _lazy, _registration, callbacks
+from cgpo._black_box import BlackBox, black_box
 from cgpo._errors import Error
 from cgpo._expressions import expression_of
 from cgpo._functions import *
@@ -26,6 +27,7 @@ __version__ = _core.version
 __getattr__ = _lazy.module
 _registration.register_now_or_later()
 __all__ = [
+    "BlackBox",
     "Error",
     "Log",
     "Moment",
@@ -36,6 +38,7 @@ __all__ = [
     "State",
     "Task",
     "algorithms",
+    "black_box",
     "callbacks",
     "check",
     "expression_of",

@@ -41,6 +41,10 @@ def word(task: Any) -> Any:
     if task is None:
         return None
     say = getattr(task, "__cgpo_task__", None)
+    if say is None and callable(task):
+        from cgpo._black_box import black_box
+
+        say = black_box(task).__cgpo_task__
     return say() if say is not None else os.fspath(task)
 
 

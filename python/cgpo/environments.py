@@ -176,9 +176,9 @@ class Environment(_Common, gymnasium.Env):
         >>> import cgpo
         >>> environment = cgpo.make("cartpole")
         >>> _ = environment.reset(seed=1)
-        >>> environment.state = environment.state * 0
+        >>> environment.state = [0.5, 0, 0, 0]
         >>> environment.state
-        array([0., 0., 0., 0.], dtype=float32)
+        array([0.5, 0. , 0. , 0. ], dtype=float32)
         """
         return self._core.states()[0]
 

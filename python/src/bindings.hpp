@@ -11,6 +11,7 @@ namespace cgpo::python {
 namespace nb = nanobind;
 
 void translate_errors();
+void bind_black_boxes(nb::module_& module);
 void bind_environments(nb::module_& module);
 void bind_command(nb::module_& module);
 void bind_lists(nb::module_& module);
@@ -18,6 +19,7 @@ void bind_logs(nb::module_& module);
 void bind_policies(nb::module_& module);
 void bind_reports(nb::module_& module);
 void bind_tracing(nb::module_& module);
+void bind_steps(nb::module_& module);
 void bind_training(nb::module_& module);
 
 }  // namespace cgpo::python

@@ -7,36 +7,16 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "cgpo/config/configuration.hpp"
-
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "resolved_task.hpp"
 #include "threads.hpp"
-#include "values.hpp"
 
 namespace cgpo::python {
 namespace {
 
 template <class Value, int rank>
 using Given = nb::ndarray<const Value, nb::ndim<rank>, nb::c_contig, nb::device::cpu>;
-
-// What is to be stepped, as a training would resolve it.
-Configuration resolve(const std::string& task, const Settings& settings) {
-  ConfigurationRequest request;
-  request.task = task;
-  request.algorithm = "ppo-lag";  // any that takes every task; nothing is trained
-  request.sets = assignments_from(settings);
-  const nb::gil_scoped_release free;
-  Configuration configuration = resolve_configuration(request);
-  configuration.made = task_of(configuration);
-  return configuration;
-}
-
-std::vector<int> cost_indices(const Configuration& configuration) {
-  std::vector<int> indices;
-  for (const std::string& name : configuration.settings.costs) indices.push_back(configuration.made->cost_index(name));
-  return indices;
-}
 
 Autoreset autoreset_from(const std::string& mode) {
   if (mode == "NextStep") return Autoreset::kNextStep;
@@ -49,9 +29,9 @@ class PythonEnvironments {
  public:
   PythonEnvironments(const std::string& task, const Settings& settings, int count, std::optional<int> horizon,
                      const std::string& autoreset, int threads)
-      : configuration_(resolve(task, settings)),
+      : configuration_(resolve_task(task, settings)),
         horizon_(horizon.value_or(configuration_.settings.horizon)),
-        environments_(configuration_.made, cost_indices(configuration_), count, horizon_, autoreset_from(autoreset),
+        environments_(configuration_.made, chosen_costs(configuration_), count, horizon_, autoreset_from(autoreset),
                       threads_or_all(threads)),
         count_(static_cast<std::size_t>(count)),
         observations_(static_cast<std::size_t>(spec().observations)) {}

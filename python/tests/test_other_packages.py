@@ -10,6 +10,8 @@ from cgpo.environments import Environment
 
 pytestmark = pytest.mark.full
 stable_baselines3 = pytest.importorskip("stable_baselines3")
+torch = pytest.importorskip("torch")
+torch.set_num_threads(1)
 
 
 @pytest.mark.parametrize("task", ["function", "ant", "halfcheetah"])
@@ -57,7 +59,6 @@ def test_ppo_of_stable_baselines_learns():
 
 def test_ppo_of_skrl_trains(tmp_path):
     pytest.importorskip("skrl")
-    import torch
     from skrl.agents.torch.ppo import PPO, PPO_CFG
     from skrl.envs.wrappers.torch import wrap_env
     from skrl.memories.torch import RandomMemory
