@@ -30,6 +30,7 @@ TEST(Staged, PreparesThenGoesOnWhereTheTaskIs) {
     const Configuration configuration = configuration_of("halfcheetah", algorithm, kShort);
     const auto training = begin(configuration, pool);
     std::int64_t steps = 0;
+    double steps_own = 0.0;
     for (int i = 0; i < 4; ++i) {
       const IterationReport report = training->iterate();
       EXPECT_EQ(report.iteration, i);
@@ -38,6 +39,10 @@ TEST(Staged, PreparesThenGoesOnWhereTheTaskIs) {
       EXPECT_FALSE(i < 2 && is_feasible(report)) << "of another engine";
       EXPECT_GT(report.steps, steps);
       steps = report.steps;
+      if (i < 2) steps_own = static_cast<double>(steps);
+      EXPECT_EQ(report.steps_own, steps_own) << i;
+      EXPECT_EQ(report.steps_task, static_cast<double>(steps) - steps_own) << i;
+      EXPECT_EQ(report.seconds_outside.has_value(), i >= 2) << "where there is an engine outside";
     }
   }
 }

@@ -344,10 +344,15 @@ void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedO
   }
   if (robot->engine == Engine::kSimulator) {
     OutsideStates states = states_outside(robot, parts.reset);
-    // Where only a start is wanted, as on our engine before, it is one of the simulator's, too.
-    parts.reset = [begin = states.begin](RandomStream& random, std::span<double> state) { begin(0, random, state); };
-    parts.reset_in_batch = [begin = states.begin](RandomStream& random, const BatchPlace&, std::span<double> state) {
+    // Where only a start is wanted, as on our engine before, it is one of the simulator's, too: of its first
+    // environment, which one thread at a time may ask.
+    parts.reset = [begin = states.begin, mutex = std::make_shared<std::mutex>()](RandomStream& random,
+                                                                                 std::span<double> state) {
+      const std::lock_guard lock(*mutex);
       begin(0, random, state);
+    };
+    parts.reset_in_batch = [reset = parts.reset](RandomStream& random, const BatchPlace&, std::span<double> state) {
+      reset(random, state);
     };
     parts.dynamics = OutsideStep{nullptr, outcome, std::move(states)};
   } else {
