@@ -326,6 +326,51 @@ def test_what_the_file_of_a_task_is_refused_for_has_no_place_in_it():
         Plain().save("plain.txt")
 
 
+def test_all_that_a_task_may_say():
+    class Much(Plain):
+        name, summary, period = "much", 'says "all"', 0.5
+        states, observations, reward_stops_at_end = 3, 3, False
+        limits = {"free": math.inf, "c": {"limit": -1, "meaning": "a\u00b2", "standard": False, "stops_at_end": False}}
+        defaults = {"policy": {"hidden": [8, 8]}, "limits": [2.0], "radius.test": "fixed", "window": 5}
+
+        def reward_paper(self, before, action, after):
+            return 3.0 * after[0]
+
+        def costs(self, before, action, after):
+            return {"c": action[0], "free": 1.0}
+
+        def done(self, before, action, after):
+            return after[0] > 0.25
+
+    text = Much().definition()
+    for line in ("reward_stops_at_end = false", "limit = inf", "standard = false", 'summary = "says \\"all\\""'):
+        assert line in text.splitlines()
+    result = probe(Much).step([0.5, 0.0, 0.0], [0.75, 0.0])
+    assert result[6:] == [0.0, 1.5, 1.0, 1.0, 0.75]  # reward, reward_paper, end, costs in the order of limits
+    known = {setting["name"]: setting["default"] for setting in cgpo.settings(Much)}
+    assert known["policy.hidden"] == [8, 8] and known["limits"] == [2.0] and known["radius.test"] == "fixed"
+
+
+def test_robot_begins_as_it_is_told():
+    class Standing(cgpo.Task):
+        horizon, period = 5, 0.05
+        robot = cgpo.Robot(MODELS / "ant.xml")
+
+        def observe(self, now):
+            return now.qpos
+
+        def reward(self, before, action, after):
+            return 0.0
+
+    class Lifted(Standing):
+        def reset(self, random):
+            return {"qpos": cgpo.array([0.0, 0.0, -1.0, *self.robot.qpos0[3:]]), "lift": True}
+
+    start = probe(Standing).reset(1, 0)
+    assert start == [*Standing.robot.qpos0, *[0.0] * Standing.robot.nv]
+    assert probe(Lifted).reset(1, 0)[2] > -1.0
+
+
 def test_values_are_not_kept_from_one_method_to_another():
     class Keeping(Plain):
         def observe(self, state):
