@@ -26,7 +26,8 @@ class CorrectedGradient {
  public:
   // Sizes all working memory for batches of these shapes.
   CorrectedGradient(const Simulator<Real>& task, const Simulator<Real>& model, const Policy<Real>& policy,
-                    const Batch<Real>& real, const Batch<Real>& predicted, const HorizonRule& horizon, double lambda);
+                    const Batch<Real>& real, const Batch<Real>& predicted, const HorizonRule& horizon, double lambda,
+                    Ends ends = Ends::kCut);
 
   // predicted: one step in the model from every state of the real episodes, with their noise (imagine, window 1).
   const GradientEstimate& estimate(const Batch<Real>& real, const Batch<Real>& predicted, const Actor<Real>& actor,
@@ -46,6 +47,7 @@ class CorrectedGradient {
   const Simulator<Real>& task_;
   HorizonRule horizon_;
   double lambda_;
+  Ends ends_;
   FirstOrderGradient<Real> promised_;
   ZerothOrderGradient<Real> missed_;
   std::vector<Workspace> workspaces_;  // one a block
