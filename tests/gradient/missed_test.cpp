@@ -274,7 +274,7 @@ TEST(Missed, InWindowsWithEndsTheCriticsErrorIsOfSecondOrder) {
   EXPECT_LT(miss(lab.corrected(3, 400), truth), 0.2 * miss(lab.swept(3, 100), truth));
 }
 
-// A twin whose actions reach three times as far, the other way. What its sweep promises, scores must take back: those
+// A twin whose actions reach half as far again, the other way. What its sweep promises, scores must take back: those
 // of what windows missed do not, those of advantages less the twin's own promise do.
 TEST(Missed, AWrongTwinIsMadeUpFor) {
   for (const double border : {0.6, 100.0}) {
