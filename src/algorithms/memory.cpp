@@ -221,6 +221,7 @@ MemorySizes::MemorySizes(const Task& task, const Settings& settings_in)
       horizon(resolve_horizon(task, settings_in)),
       signals(1 + static_cast<int>(resolve_constraints(task, settings_in).costs.size())),
       inner_rows(inner_rows_of(task, settings_in)),
+      twin_rows(task.twin() != nullptr ? inner_rows_of(*task.twin(), {}) : 0),
       twin_bytes(task.twin() != nullptr ? TwinFit::bytes(*task.twin(), std::min(settings_in.window, horizon)) : 0),
       policy(spec.observations, settings.policy.hidden, spec.actions, settings.policy.learn_std),
       critic({spec.observations + 1, settings.critic.hidden, 1}) {}
@@ -247,6 +248,16 @@ void add_cgpo_memory(const MemorySizes& sizes, MemoryEstimate& estimate) {
     gradient += score_bytes(sizes) + 2 * sizes.samples() * kFloat +
                 over_blocks(sizes, [&](int lanes) { return workspace_bytes(sizes, lanes); }) +
                 3 * estimate_bytes(sizes);
+    if (sizes.twin_bytes > 0) {  // its promises of single steps
+      BatchRows rows = sizes.rows();
+      rows.inner = sizes.twin_rows;
+      rows.units = sizes.policy.unit_count();
+      gradient +=
+          batch_bytes(sizes, rows, Keep::kInner, sizes.horizon) +
+          over_blocks(sizes,
+                      [&](int lanes) { return row_bytes(sizes.spec.states, std::int64_t{sizes.horizon} * lanes); }) +
+          sweep_bytes(sizes, sizes.spec.states, 1, /*critics=*/true) + estimate_bytes(sizes);
+    }
   }
   estimate.parts.push_back({"gradients",
                             "lower environments, critic.hidden, policy.hidden or radius.rows, or raise kernel.block",

@@ -37,6 +37,7 @@ struct MemorySizes {
   int horizon;
   int signals;
   int inner_rows;           // of the task's simulator
+  int twin_rows;            // of its twin's
   std::int64_t twin_bytes;  // of its twin's fit
   Policy<float> policy;
   Mlp<float> critic;

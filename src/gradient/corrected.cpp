@@ -5,10 +5,12 @@ namespace cgpo {
 template <class Real>
 CorrectedGradient<Real>::CorrectedGradient(const Simulator<Real>& task, const Simulator<Real>& model,
                                            const Policy<Real>& policy, const Batch<Real>& real,
-                                           const Batch<Real>& predicted, const HorizonRule& horizon, double lambda)
+                                           const Batch<Real>& predicted, const HorizonRule& horizon, double lambda,
+                                           Ends ends)
     : task_(task),
       horizon_(horizon),
       lambda_(lambda),
+      ends_(ends),
       promised_(model, policy, predicted, /*window=*/1, horizon),
       missed_(task, policy, real, /*step_baseline=*/true) {
   for (const auto& block : real.blocks) {
@@ -40,7 +42,8 @@ void CorrectedGradient<Real>::find_residuals(const TrajectoryBlock<Real>& real, 
         weights[at] = Real(0);
         continue;
       }
-      const bool followed = goes_on(real, stops, t, lane, horizon_.ends_at_horizon);
+      const bool closed = ends_ == Ends::kClosed && ends_early(real, stops, t, lane);
+      const bool followed = closed || goes_on(real, stops, t, lane, horizon_.ends_at_horizon);
       const Real following = followed ? discount * w.next[static_cast<std::size_t>(lane)] : Real(0);
       weights[at] = w.advantages[at] - (reward[at] + following - w.values[at]);
     }
@@ -62,7 +65,7 @@ const GradientEstimate& CorrectedGradient<Real>::estimate(const Batch<Real>& rea
                      std::span(weights.view().row(k), static_cast<std::size_t>(weights.columns())));
     }
   });
-  const GradientEstimate& promised = promised_.estimate(predicted, actor, critics, pool);
+  const GradientEstimate& promised = promised_.estimate(predicted, actor, critics, pool, ends_);
   result_ = missed_.estimate_from_weights(real, actor, pool);
   add_sums(promised, result_);
   result_.critic_cosines = promised.critic_cosines;

@@ -143,6 +143,20 @@ void FirstOrderGradient<Real>::sweep_segment(const TrajectoryBlock<Real>& block,
   }
 }
 
+template <class Real>
+Rows<const Real> FirstOrderGradient<Real>::after(const TrajectoryBlock<Real>& block, int t) const {
+  if (block.end_states.rows() > 0 && ((t + 1) % window_ == 0 || t + 1 == block.simulated))
+    return block.end_states.view().from_column(block.column(t / window_));
+  return block.states.view().from_column(block.column(t + 1));
+}
+
+template <class Real>
+Rows<const Real> FirstOrderGradient<Real>::inputs_after(const TrajectoryBlock<Real>& block, int t) const {
+  if (block.end_inputs.rows() > 0 && ((t + 1) % window_ == 0 || t + 1 == block.simulated))
+    return block.end_inputs.view().from_column(block.column(t / window_));
+  return block.inputs.view().from_column(block.column(t + 1));
+}
+
 // From the adjoints of what follows step t to those of its state and action.
 template <class Real>
 void FirstOrderGradient<Real>::pull_back_step(const TrajectoryBlock<Real>& block, int t, const Actor<Real>& actor,
@@ -167,7 +181,7 @@ void FirstOrderGradient<Real>::pull_back_step(const TrajectoryBlock<Real>& block
                         .weight = w.weight.view(),
                         .state_adjoint = w.state_adjoint.view(),
                         .action_adjoint = w.action_adjoint.view(),
-                        .next_state = keeps_inner ? block.states.view().from_column(block.column(t + 1)) : none,
+                        .next_state = keeps_inner ? after(block, t) : none,
                         .inner = keeps_inner ? block.inner.view().from_column(column) : none},
                        lanes, w.simulator);
   if (w.intact) return;
@@ -289,9 +303,7 @@ void FirstOrderGradient<Real>::start_window(const TrajectoryBlock<Real>& block, 
   clear(w.next_state_adjoint);
   clear(w.observation_adjoint);
   if (critics.empty() || (end == block.horizon && horizon_.ends_at_horizon)) return;
-  const Rows<const Real> inputs = block.end_inputs.rows() > 0
-                                      ? block.end_inputs.view().from_column(block.column((end - 1) / window_))
-                                      : block.inputs.view().from_column(block.column(end));
+  const Rows<const Real> inputs = inputs_after(block, end - 1);
   for (int k = 0; k < simulator_.signals(); ++k) {
     Real* const weight = w.weight.view().row(k);
     for (int lane = 0; lane < block.lanes(); ++lane) {
@@ -338,9 +350,8 @@ void FirstOrderGradient<Real>::close_ends(const TrajectoryBlock<Real>& block, in
     // Into rows of their own, which this step fills anew: the other lanes' adjoints stay as they are, to the bit.
     const Rows<Real> slope = w.end_slope.view();
     clear(w.end_slope);
-    critics[static_cast<std::size_t>(k)].value_gradient(block.inputs.view().from_column(block.column(t + 1)),
-                                                        horizon_.critic_time(t + 1), w.ending.data(), slope, lanes,
-                                                        w.critic.front());
+    critics[static_cast<std::size_t>(k)].value_gradient(inputs_after(block, t), horizon_.critic_time(t + 1),
+                                                        w.ending.data(), slope, lanes, w.critic.front());
     actor.normaliser.scale_adjoint(slope, lanes);
     for (int i = 0; i < observations; ++i) {
       Real* const adjoint = w.observation_adjoint.view().row(k * observations + i);

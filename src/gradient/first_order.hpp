@@ -86,6 +86,9 @@ class FirstOrderGradient {
                       std::span<const Critic<Real>> critics, Workspace& workspace) const;
   void pull_back_policy(const TrajectoryBlock<Real>& block, int t, std::ptrdiff_t first, const Actor<Real>& actor,
                         Workspace& workspace) const;
+  // Where step t led.
+  Rows<const Real> after(const TrajectoryBlock<Real>& block, int t) const;
+  Rows<const Real> inputs_after(const TrajectoryBlock<Real>& block, int t) const;
   void start_window(const TrajectoryBlock<Real>& block, int end, const Actor<Real>& actor,
                     std::span<const Critic<Real>> critics, Workspace& workspace) const;
   void cut(const TrajectoryBlock<Real>& block, int t, Workspace& workspace) const;

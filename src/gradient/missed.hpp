@@ -14,6 +14,9 @@
 // exact (for λ = 1) for windows of one step, and for longer ones where no episode ends inside of one. Where one does,
 // whether step u > t of the window is reached at all depends on a_t, too, and what the sweep misses of that is the mean
 // of f_u + γV(s_{u+1}) − V(s_u) on the border: of second order, the critic's error where episodes end.
+//
+// All of it takes the sweep for the derivative of what came. Where that is a twin's, what the twin gets wrong within a
+// window is not in G_e − V(s_e), and the sum is as wrong as the sweep: corrected.hpp is for that.
 #pragma once
 
 #include <span>

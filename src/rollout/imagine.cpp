@@ -43,6 +43,7 @@ class BlockImagination {
     if (block_.end_inputs.columns() != block_.column(windows)) {
       block_.end_observations.resize(observations(), block_.column(windows));
       block_.end_inputs.resize(observations(), block_.column(windows));
+      if (!model_.shows_state()) block_.end_states.resize(block_.states.rows(), block_.column(windows));
     }
     if (block_.units.rows() != actor_.policy.unit_count() || block_.units.columns() < block_.column(block_.horizon))
       block_.units.resize(actor_.policy.unit_count(), block_.column(block_.horizon));
@@ -52,10 +53,11 @@ class BlockImagination {
 
   void begin_at(int t) {
     const std::ptrdiff_t column = block_.column(t);
-    for (RowStore<Real>* const to : {&block_.states, &block_.observations}) {
-      copy_rows<Real>(real_.observations.view().from_column(column), to->view().from_column(column), observations(),
-                      lanes());
-    }
+    const RowStore<Real>& states = model_.shows_state() ? real_.observations : real_.states;
+    copy_rows<Real>(states.view().from_column(column), block_.states.view().from_column(column), states.rows(),
+                    lanes());
+    copy_rows<Real>(real_.observations.view().from_column(column), block_.observations.view().from_column(column),
+                    observations(), lanes());
     copy_rows<Real>(real_.inputs.view().from_column(column), block_.inputs.view().from_column(column), observations(),
                     lanes());
   }
@@ -78,7 +80,9 @@ class BlockImagination {
     const std::ptrdiff_t column = block_.column(t);
     const std::ptrdiff_t next = block_.column(t + 1);
     const Rows<Real> end = block_.end_observations.view().from_column(block_.column(t / window_));
-    const Rows<Real> state = ends_window(t) ? end : block_.states.view().from_column(next);
+    const Rows<Real> end_state =
+        model_.shows_state() ? end : block_.end_states.view().from_column(block_.column(t / window_));
+    const Rows<Real> state = ends_window(t) ? end_state : block_.states.view().from_column(next);
     const Rows<Real> observation = ends_window(t) ? end : block_.observations.view().from_column(next);
     model_.step({.state = std::as_const(block_.states).view().from_column(column),
                  .action = std::as_const(block_.actions).view().from_column(column),

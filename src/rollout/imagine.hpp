@@ -1,9 +1,9 @@
 // Episodes in a model beside real ones: short windows that each begin where a real episode was.
 //
-// Window w of an episode begins in the real observation o_{wh} and runs h steps in the model, whose state is what the
-// policy observes, with the noise that the real episode had: a model without error repeats the real episode. Windows
-// tile the episode, so that sums over an imagined episode are comparable with real ones, and the sweep of
-// gradient/first_order.hpp runs over them as over real ones.
+// Window w of an episode begins in the real state s_{wh}, or, if the model's state is what the policy observes, in the
+// real observation, and runs h steps in the model with the noise that the real episode had: a model without error
+// repeats the real episode. Windows tile the episode, so that sums over an imagined episode are comparable with real
+// ones, and the sweep of gradient/first_order.hpp runs over them as over real ones.
 //
 // When an episode ends is taken from the real one: the model is not asked. What follows from the moment of the end is
 // the critics' affair there as here. An environment that diverged, really or in the model, is left out.

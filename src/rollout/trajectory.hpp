@@ -56,6 +56,7 @@ struct TrajectoryBlock {
   // column w·B + i. Empty if they do: the next window's first column says it.
   RowStore<Real> end_observations;  // [observations × windows·B]
   RowStore<Real> end_inputs;        // normalised
+  RowStore<Real> end_states;        // [states × windows·B], where the states are more than what is observed
 
   int simulated = 0;                // steps after which no environment of the block counted any more; at most T
   std::vector<int> length;          // steps until the episode's end, that step included; T if it did not end early

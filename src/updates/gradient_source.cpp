@@ -4,9 +4,11 @@
 #include <optional>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/gradient/corrected.hpp"
 #include "cgpo/gradient/missed.hpp"
 #include "cgpo/gradient/mixture.hpp"
 #include "cgpo/gradient/zeroth_order.hpp"
+#include "cgpo/rollout/imagine.hpp"
 
 namespace cgpo {
 namespace {
@@ -22,6 +24,30 @@ bool any_ends_early(const Batch<float>& batch) {
   });
 }
 
+// What a twin promises of single steps, from every real state and with the real noise, and by scores what came instead.
+class TwinPromises {
+ public:
+  explicit TwinPromises(const ActorCritic<float>& parts)
+      : twin_(make_simulator<float>(parts.context.task->twin(), parts.constraints.costs,
+                                    parts.context.settings.kernel.backend)),
+        predicted_(*twin_, parts.context.settings.environments, parts.horizon, parts.context.settings.kernel.block),
+        corrected_(*parts.simulator, *twin_, parts.policy, predicted_, predicted_, horizon_rule(parts.context.settings),
+                   parts.context.settings.critic.lambda, Ends::kClosed) {}
+
+  const GradientEstimate& estimate(const ActorCritic<float>& parts, std::span<const Critic<float>> critics) {
+    ThreadPool& pool = *parts.context.pool;
+    if (parts.twin != nullptr && parts.twin->has_parameters()) twin_->set_parameters(parts.twin->parameters());
+    predicted_.use(parts.batch.environments);
+    imagine(*twin_, parts.actor(), parts.batch, 1, Replay::kNoise, pool, predicted_);
+    return corrected_.estimate(parts.batch, predicted_, parts.actor(), critics, pool);
+  }
+
+ private:
+  std::unique_ptr<Simulator<float>> twin_;
+  Batch<float> predicted_;
+  CorrectedGradient<float> corrected_;
+};
+
 class SimulatorGradient final : public PolicyGradientSource {
  public:
   explicit SimulatorGradient(const ActorCritic<float>& parts)
@@ -32,6 +58,7 @@ class SimulatorGradient final : public PolicyGradientSource {
         mixture_(parts.signals()) {
     if (!uses_critics_) correction_ = GradientCorrection::kNone;  // bptt has no windows that could miss anything
     if (correction_ == GradientCorrection::kNone) return;
+    if (parts.context.task->twin() != nullptr) return;
     const Settings& settings = parts.context.settings;
     missed_.emplace(*parts.simulator, parts.policy, parts.batch, settings.window, horizon_rule(settings),
                     settings.critic.lambda);
@@ -77,8 +104,15 @@ class SimulatorGradient final : public PolicyGradientSource {
     return false;
   }
 
-  // Sweep and scores with one and the same V (missed.hpp), that of critics that have not seen the batch.
+  // Sweep and scores with one and the same V (missed.hpp), that of critics that have not seen the batch. Where the
+  // sweep's derivatives are a twin's, its windows have more in them than V that may be wrong: then all that it promises
+  // is held against what came (corrected.hpp).
   void find_unbiased(const ActorCritic<float>& parts) {
+    if (parts.context.task->twin() != nullptr) {
+      if (!promises_) promises_.emplace(parts);
+      unbiased_ = promises_->estimate(parts, critics_before_);
+      return;
+    }
     ThreadPool& pool = *parts.context.pool;
     unbiased_ = gradient_.estimate(parts.batch, parts.actor(), critics_before_, pool, Ends::kClosed);
     add_sums(missed_->estimate(parts.batch, parts.actor(), critics_before_, pool), unbiased_);
@@ -89,6 +123,7 @@ class SimulatorGradient final : public PolicyGradientSource {
   GradientCorrection correction_;
   FirstOrderGradient<float> gradient_;
   std::optional<MissedGradient<float>> missed_;
+  std::optional<TwinPromises> promises_;  // made when it is needed first
   GradientMixture mixture_;
   std::vector<Critic<float>> critics_before_;
   GradientEstimate unbiased_;

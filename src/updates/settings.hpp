@@ -108,7 +108,7 @@ struct DualSettings {
 struct TwinSettings {
   double first = 0.0;
   int smallest = 16;
-  double prior = 0.02;
+  double prior = 0.01;
 };
 
 struct BpttSettings {

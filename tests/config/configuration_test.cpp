@@ -149,6 +149,7 @@ TEST(Configuration, RoundTripsThroughItsFile) {
                                               "dual.penalty_upper=7",
                                               "twin.first=0.25",
                                               "twin.smallest=3",
+                                              "twin.prior=0.3",
                                               "bptt.window=3",
                                               "pdo.step=natural",
                                               "cpo.kappa=one",

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 #include <numbers>
 
+#include "cgpo/gradient/corrected.hpp"
 #include "cgpo/gradient/first_order.hpp"
+#include "cgpo/rollout/imagine.hpp"
 
 namespace cgpo {
 namespace {
@@ -19,6 +21,8 @@ constexpr double kStart = 0.2;  // x begins within ± this
 // x' = x + reach·a; r = 1 + 0.3 x'; beyond `border` the episode ends.
 struct Walk {
   double border = 0.6;
+  double reach = kReach;
+  double drift = 0.0;  // of x in a step
 
   TaskSpec spec() const {
     TaskSpec spec;
@@ -36,7 +40,7 @@ struct Walk {
   }
   template <class S>
   StepResult<S> step(std::span<const S> state, std::span<const S> action) const {
-    const S x = state[0] + kReach * action[0];
+    const S x = state[0] + reach * action[0] + drift * state[0];
     const S reward = 1.0 + 0.3 * x;
     return {.state = {x}, .reward = reward, .reward_paper = reward, .costs = {}, .ended = border < x};
   }
@@ -172,6 +176,39 @@ struct Lab {
     });
   }
 
+  // Along episodes of the walk, with the derivatives of another one: what comes of it, and of the correction.
+  Means swept_along_twin(const Walk& twin, int window, int batches) {
+    const auto other = make_task(twin);
+    const KernelSimulator<double> lender(other, {});
+    return means(batches, [&](const Batch<double>& batch) {
+      FirstOrderGradient<double> sweep(lender, policy, batch, window);
+      return sweep.estimate(batch, actor(), critics, pool, Ends::kClosed).gradients[0];
+    });
+  }
+  Means corrected_along_twin(const Walk& twin, int window, int batches) {
+    const auto other = make_task(twin);
+    const KernelSimulator<double> lender(other, {});
+    return means(batches, [&](const Batch<double>& batch) {
+      FirstOrderGradient<double> sweep(lender, policy, batch, window);
+      MissedGradient<double> missed(simulator, policy, batch, window, {}, /*lambda=*/1.0);
+      std::vector<double> sum = sweep.estimate(batch, actor(), critics, pool, Ends::kClosed).gradients[0];
+      const std::vector<double>& more = missed.estimate(batch, actor(), critics, pool).gradients[0];
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+      return sum;
+    });
+  }
+  Means promised_by_twin(const Walk& twin, int batches) {
+    const auto other = make_task(twin);
+    const KernelSimulator<double> model(other, {});
+    Batch<double> predicted(model, 1024, kHorizon, 128);
+    return means(batches, [&](const Batch<double>& batch) {
+      imagine(model, actor(), batch, 1, Replay::kNoise, pool, predicted);
+      CorrectedGradient<double> corrected(simulator, model, policy, batch, predicted, {}, /*lambda=*/1.0,
+                                          Ends::kClosed);
+      return corrected.estimate(batch, predicted, actor(), critics, pool).gradients[0];
+    });
+  }
+
   std::shared_ptr<const Task> task;
   KernelSimulator<double> simulator;
   Policy<double> policy;
@@ -235,6 +272,22 @@ TEST(Missed, InWindowsWithEndsTheCriticsErrorIsOfSecondOrder) {
   Lab lab(Walk{});
   const std::array<double, 3> truth = lab.truth();
   EXPECT_LT(miss(lab.corrected(3, 400), truth), 0.2 * miss(lab.swept(3, 100), truth));
+}
+
+// A twin whose actions reach half as far again, the other way. What its sweep promises, scores must take back: those
+// of what windows missed do not, those of advantages less the twin's own promise do.
+TEST(Missed, AWrongTwinIsMadeUpFor) {
+  for (const double border : {0.6, 100.0}) {
+    Lab lab(Walk{.border = border});
+    const Walk twin{.border = border, .reach = -1.5 * kReach, .drift = 0.3};
+    const std::array<double, 3> truth = lab.truth();
+    const Means swept = lab.swept_along_twin(twin, 1, 100);
+    const Means by_windows = lab.corrected_along_twin(twin, 1, 100);
+    const Means corrected = lab.promised_by_twin(twin, 400);
+    EXPECT_GT(swept.outside(truth), 50.0) << words(truth) << words("swept", swept);
+    EXPECT_GT(by_windows.outside(truth), 50.0) << words(truth) << words("by windows", by_windows);
+    EXPECT_LT(corrected.outside(truth), 4.0) << words(truth) << words("corrected", corrected);
+  }
 }
 
 }  // namespace

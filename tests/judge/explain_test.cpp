@@ -287,7 +287,7 @@ TEST(Explain, TwinsOfOtherRobots) {
   EXPECT_THAT(only(all).text, AllOf(HasSubstr("64 %"), HasSubstr("30 % after a window of 10")));
   EXPECT_THAT(only(all).advice, AllOf(HasSubstr("twin.fit=true"), HasSubstr("twin.substeps=10")));
   all.twin_fitted = true;
-  EXPECT_THAT(only(all).advice, AllOf(Not(HasSubstr("twin.fit")), HasSubstr("twin.prior=0.0001")));
+  EXPECT_THAT(only(all).advice, AllOf(Not(HasSubstr("twin.fit")), HasSubstr("twin.prior=0.001")));
   all.diagnosis.twin->cosines[0] = {-0.89, 0.1};
   EXPECT_EQ(only(all).cause, "twin-misleads");
   EXPECT_THAT(only(all).text, AllOf(HasSubstr("the return"), HasSubstr("-0.89 ± 0.10"), HasSubstr("1024 episodes")));

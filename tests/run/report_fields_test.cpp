@@ -23,6 +23,8 @@ LogEntry filled() {
             entry.report.*member = "text " + std::to_string(next);
           } else if constexpr (std::is_same_v<Pointer, std::vector<double> IterationReport::*>) {
             entry.report.*member = {next, -next};
+          } else if constexpr (std::is_same_v<Pointer, NamedNumbers IterationReport::*>) {
+            entry.report.*member = {{"one", next}, {"two", -next}};
           } else if constexpr (std::is_same_v<Pointer, std::optional<WorldReport> IterationReport::*>) {
             (entry.report.*member) = WorldReport{.state_error = 0.5,
                                                  .signal_errors = {1.0, 2.0},
@@ -112,6 +114,9 @@ TEST(ReportFields, AreWrittenAsEver) {
   report.critic_cosines = {22.0};
   report.world.emplace();
   report.world->minibatches = 3;
+  report.twin_error = 30.0;
+  report.twin_window_error = 31.0;
+  report.twin_parameters = {{"limit_width", 32.0}};
   report.warning = "words";
   EXPECT_EQ(to_json(entry).dump(),
             R"({"iteration":1,"steps":20,"seconds":0.123,"return":0.1,"return_se":0.2,"return_paper":0.3,)"
@@ -127,7 +132,9 @@ TEST(ReportFields, AreWrittenAsEver) {
             R"("critic_explained":[21.0],"critic_cosines":[22.0],"world":{"state_error":0.0,"signal_errors":[],)"
             R"("window_error":0.0,"spread":0.0,"training_loss":0.0,"minibatches":3,"transitions":0,)"
             R"("model_share":0.0,"return_windows":0.0,"costs_windows":[],"return_episodes":0.0,)"
-            R"("costs_episodes":[]},"warning":"words"})");
+            R"("costs_episodes":[]},"twin_error":30.0,"twin_window_error":31.0,)"
+            R"("twin_parameters":{"limit_width":32.0},"warning":"words"})");
+  EXPECT_EQ(from_json(Json::parse(to_json(entry).dump())).report.twin_parameters, report.twin_parameters);
   EXPECT_EQ(from_json(Json::parse(to_json(entry).dump())).report.limits, report.limits);
 }
 

@@ -56,11 +56,10 @@ TEST(GradientCosine, IsNotKnownOfNoiseAlone) {
 TEST(GradientCosine, ASweepAgreesWithScoresWhereTheStepIsItsOwn) {
   ThreadPool pool(1);
   AlgorithmContext context;
-  const TaskEntry& entry = find_task("cartpole");
+  const TaskEntry& entry = find_task("function");
   context.task = entry.make(TaskOptions(entry.options));
-  context.settings.environments = 64;
-  context.settings.horizon = 20;
-  context.settings.window = 20;
+  context.settings.environments = 256;
+  context.settings.horizon = context.settings.window = 30;
   context.settings.policy.initial_std = 0.3;
   context.pool = &pool;
   ActorCritic<float> parts(context);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "cgpo/tasks/robots/robot.hpp"
+
 #include "episodes.hpp"
 
 namespace cgpo {

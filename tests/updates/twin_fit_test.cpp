@@ -106,14 +106,17 @@ TEST(TwinFit, FindsThatMujocosJointLimitsAreHard) {
                                      {"twin.limit_width", 0.02}});
   const Batch<double> batch = episodes_of(*task, 16, 150, pool);
   const EpisodePieces pieces = take_pieces(batch, 1, 1024);
-  TwinFit fit(task->twin(), {}, Backend::kBest);
-  const double before = root(fit.error(pieces, fit.logarithms(), false, pool));
-  for (int i = 0; i < 10; ++i) fit.fit(pieces, pool);
-  const double after = root(fit.error(pieces, fit.logarithms(), false, pool));
-  RecordProperty("before", std::to_string(before));
-  RecordProperty("after", std::to_string(after));
-  EXPECT_LT(after, 0.45 * before);
-  EXPECT_LT(after, 0.25);
+  const auto error_after = [&](int fits, double prior) {
+    TwinFit fit(task->twin(), {.prior = prior}, Backend::kBest);
+    for (int i = 0; i < fits; ++i) fit.fit(pieces, pool);
+    return root(fit.error(pieces, fit.logarithms(), false, pool));
+  };
+  const double before = error_after(0, 0.0);
+  EXPECT_LT(error_after(10, 1e-3), 0.45 * before);
+  const double held = error_after(10, TwinSettings().prior);
+  EXPECT_LT(held, 0.75 * before);
+  EXPECT_LT(held, 0.25);
+  EXPECT_GT(held, error_after(10, 1e-3));
 }
 
 TEST(TwinFit, IsTheSameForAnyNumberOfThreads) {

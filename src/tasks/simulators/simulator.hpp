@@ -99,6 +99,7 @@ class ObservationKernels {
  public:
   ObservationKernels(const Task& task, bool derivatives, Backend backend);
   explicit ObservationKernels(int states);  // all of the state is observed, as it is
+  bool shows_state() const { return observe_ == nullptr; }
   void observe(Rows<const Real> state, Rows<Real> observation, int lanes, SimulatorScratch<Real>& scratch) const;
   void pull_back(Rows<const Real> state, Rows<const Real> adjoint, Rows<Real> result, int lanes,
                  SimulatorScratch<Real>& scratch) const;
@@ -145,6 +146,8 @@ class Simulator {
                     SimulatorScratch<Real>& scratch) const {
     observation_.push(state, tangent, result, lanes, scratch);
   }
+
+  bool shows_state() const { return observation_.shows_state(); }  // what is observed is the state, as it is
 
   const TaskSpec& spec() const { return spec_; }  // its sizes are those of the rows above
   int signals() const { return 1 + static_cast<int>(costs_.size()); }
