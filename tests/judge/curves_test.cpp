@@ -22,7 +22,8 @@ TEST(Charts, AreThoseOfThePage) {
                                               "violation cost percent", "radius one log cases", "gradient signal log",
                                               "critic signal log", "explained signal", "length one", "kl one log",
                                               "contact one percent", "diverged one onlyIfAny",
-                                              "episodes one onlyIfVaried", "noise one log onlyIfVaried"}));
+                                              "episodes one onlyIfVaried", "noise one log onlyIfVaried",
+                                              "twin one log +twin-window"}));
 }
 
 // In words, of whichever seed it was.
