@@ -17,17 +17,9 @@ namespace cgpo {
 namespace {
 
 constexpr double kSaturated = 0.98;       // |a| of a motor that is at its end: tanh there has 4 % of its slope
-constexpr int kBlocksForErrors = 16;      // standard errors come from as many blocks, if there are enough environments
 constexpr int kShortestSeries = 16;       // steps of an episode that has a spectrum
 constexpr std::uint32_t kFreshBatch = 1;  // the evaluation's own episodes are 0
 constexpr int kTwinBatches = 8;           // of those after it: scores are noisy
-
-// The run's context, cut into more blocks: the gradient is the same but for rounding, its error better known.
-AlgorithmContext in_small_blocks(AlgorithmContext context) {
-  int& block = context.settings.kernel.block;
-  block = std::clamp(context.settings.environments / kBlocksForErrors, 1, block);
-  return context;
-}
 
 // 1, 2, 5, 10, 20, 50 … below T, the run's own window, and T.
 std::vector<int> window_ladder(int window, int horizon) {
@@ -54,7 +46,7 @@ class Examination {
   Examination(const AlgorithmContext& context, const Tensors& checkpoint)
       : settings_(context.settings),
         horizon_(horizon_rule(settings_)),
-        parts_(in_small_blocks(context)),
+        parts_(context),
         checkpoint_(checkpoint) {
     parts_.policy.load(checkpoint, "policy", parts_.parameters);
     parts_.normaliser.load(checkpoint, "normaliser");

@@ -1,16 +1,11 @@
 #include "cgpo/studies/gradient_noise.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "cgpo/gradient/products.hpp"
 #include "cgpo/studies/diagnosis.hpp"
 #include "cgpo/studies/stages.hpp"
 
 namespace cgpo {
 namespace {
-
-constexpr int kBlocks = 32;  // independent parts from which the noise is known
 
 GradientNoise noise_of(const GradientEstimate& estimate, std::size_t signal, int episodes) {
   const double error = gradient_error(estimate, signal);
@@ -24,7 +19,6 @@ GradientNoise gradient_noise(const AlgorithmContext& context, const Tensors& che
                              int episodes, std::size_t signal) {
   AlgorithmContext own = context;
   own.settings.environments = episodes;
-  own.settings.kernel.block = std::max(1, episodes / kBlocks);
   if (source != NoiseSource::kShac) own.settings.horizon = window;
   Laboratory laboratory(own);
   ActorCritic<double>& parts = laboratory.parts;
