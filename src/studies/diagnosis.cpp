@@ -44,10 +44,7 @@ std::vector<GradientLength> lengths_of(const GradientEstimate& estimate) {
 class Examination {
  public:
   Examination(const AlgorithmContext& context, const Tensors& checkpoint)
-      : settings_(context.settings),
-        horizon_(horizon_rule(settings_)),
-        parts_(context),
-        checkpoint_(checkpoint) {
+      : settings_(context.settings), horizon_(horizon_rule(settings_)), parts_(context), checkpoint_(checkpoint) {
     parts_.policy.load(checkpoint, "policy", parts_.parameters);
     parts_.normaliser.load(checkpoint, "normaliser");
     parts_.load_twin(checkpoint);

@@ -1,6 +1,7 @@
 #include "cgpo/studies/twin_gradient.hpp"
 
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -93,27 +94,44 @@ GradientCosine cosine_of(const Gradients& a, const Gradients& b) {
   return {all.cosine, std::sqrt(squares * (count - 1.0) / count)};
 }
 
-std::vector<GradientCosine> compare_with_scores(ActorCritic<float>& parts, const EpisodeKey& first_batch, int batches) {
-  const Settings& settings = parts.context.settings;
-  const bool windows = settings.gradient.source == GradientSource::kShac;
-  FirstOrderGradient<float> sweep(*parts.simulator, parts.policy, parts.batch, windows ? settings.window : 0,
-                                  horizon_rule(settings));
+std::vector<std::vector<GradientCosine>> compare_with_scores(ActorCritic<float>& parts, const EpisodeKey& first_batch,
+                                                             int batches, std::span<const GradientOfBatch> sources) {
   ScoresOverCritics scores(parts);
-  std::vector<Gradients> swept(at(parts.signals())), scored(at(parts.signals()));
+  std::vector<Gradients> scored(at(parts.signals()));
+  std::vector<std::vector<Gradients>> taken(sources.size(), scored);
   for (int b = 0; b < batches; ++b) {
     EpisodeKey key = first_batch;
     key.iteration += static_cast<std::uint32_t>(b);
     collect(*parts.simulator, parts.actor(), key, /*deterministic=*/false, *parts.context.pool, parts.batch);
-    const std::span<const Critic<float>> critics =
-        windows ? std::span<const Critic<float>>(parts.critics) : std::span<const Critic<float>>();
-    const GradientEstimate& of_twin = sweep.estimate(parts.batch, parts.actor(), critics, *parts.context.pool);
-    for (std::size_t k = 0; k < swept.size(); ++k) swept[k].push_back(of_twin.gradients[k]);
+    for (std::size_t source = 0; source < sources.size(); ++source) {
+      const GradientEstimate& estimate = sources[source](parts);
+      for (std::size_t k = 0; k < scored.size(); ++k) taken[source][k].push_back(estimate.gradients[k]);
+    }
     const GradientEstimate& of_scores = scores.estimate(parts);
     for (std::size_t k = 0; k < scored.size(); ++k) scored[k].push_back(of_scores.gradients[k]);
   }
-  std::vector<GradientCosine> result;
-  for (std::size_t k = 0; k < swept.size(); ++k) result.push_back(cosine_of(swept[k], scored[k]));
+  std::vector<std::vector<GradientCosine>> result(sources.size());
+  for (std::size_t source = 0; source < sources.size(); ++source) {
+    for (std::size_t k = 0; k < scored.size(); ++k) result[source].push_back(cosine_of(taken[source][k], scored[k]));
+  }
   return result;
+}
+
+GradientOfBatch sweep_of(const ActorCritic<float>& parts) {
+  const Settings& settings = parts.context.settings;
+  const bool windows = settings.gradient.source == GradientSource::kShac;
+  auto sweep = std::make_shared<FirstOrderGradient<float>>(*parts.simulator, parts.policy, parts.batch,
+                                                           windows ? settings.window : 0, horizon_rule(settings));
+  return [sweep, windows](const ActorCritic<float>& now) -> const GradientEstimate& {
+    const std::span<const Critic<float>> critics =
+        windows ? std::span<const Critic<float>>(now.critics) : std::span<const Critic<float>>();
+    return sweep->estimate(now.batch, now.actor(), critics, *now.context.pool);
+  };
+}
+
+std::vector<GradientCosine> compare_with_scores(ActorCritic<float>& parts, const EpisodeKey& first_batch, int batches) {
+  const GradientOfBatch sweep = sweep_of(parts);
+  return compare_with_scores(parts, first_batch, batches, std::span(&sweep, 1)).front();
 }
 
 }  // namespace cgpo
