@@ -15,7 +15,7 @@
 namespace cgpo {
 namespace {
 
-constexpr int kEpisodes = 256;
+constexpr int kEpisodes = 1024;  // scores of little noise need many
 constexpr int kBatches = 16;
 constexpr int kFits = 10;  // batches before those that are compared, of which the twin learns
 
@@ -31,6 +31,16 @@ GradientOfBatch model_of(const ActorCritic<float>& parts, const WorldSimulator<f
   return [=, &simulator](const ActorCritic<float>& now) -> const GradientEstimate& {
     imagine(simulator, now.actor(), now.batch, window, replay, *now.context.pool, *imagined);
     return sweep->estimate(*imagined, now.actor(), now.critics, *now.context.pool);
+  };
+}
+
+// The twin's with other parameters; it has its own again afterwards.
+GradientOfBatch sweep_with(const ActorCritic<float>& parts, const std::vector<double>& parameters) {
+  return [sweep = sweep_of(parts), parameters](const ActorCritic<float>& now) -> const GradientEstimate& {
+    now.simulator->set_parameters(parameters);
+    const GradientEstimate& estimate = sweep(now);
+    now.simulator->set_parameters(now.twin->parameters());
+    return estimate;
   };
 }
 
@@ -53,19 +63,19 @@ std::vector<std::string> row_of(const std::string& folder, ThreadPool& pool) {
 
   EpisodeKey key{.seed = context.seed, .reset = Purpose::kEvalReset, .noise = Purpose::kEvalNoise};
   IterationReport report;
+  const std::vector<double> before = parts.twin->parameters();
   for (int i = 0; i < kFits; ++i, ++key.iteration) {
     collect(*parts.simulator, parts.actor(), key, /*deterministic=*/false, pool, parts.batch);
     parts.fit_twin(report);
   }
-  const std::vector<GradientOfBatch> sources = {sweep_of(parts), model_of(parts, simulator)};
+  const std::vector<GradientOfBatch> sources = {sweep_with(parts, before), sweep_of(parts), model_of(parts, simulator)};
   const auto cosines = compare_with_scores(parts, key, kBatches, sources);
-  return {policy.configuration().task,
-          fmt::format("{}", iterations),
-          fmt::format("{:.2f}", report.twin_error.value_or(0.0)),
-          text_of(cosines[0][0]),
-          text_of(cosines[1][0]),
-          text_of(cosines[0][1]),
-          text_of(cosines[1][1])};
+  std::vector<std::string> row = {policy.configuration().task, fmt::format("{}", iterations),
+                                  fmt::format("{:.2f}", report.twin_error.value_or(0.0))};
+  for (const std::size_t signal : {0, 1}) {
+    for (const std::vector<GradientCosine>& source : cosines) row.push_back(text_of(source[signal]));
+  }
+  return row;
 }
 
 }  // namespace
@@ -74,8 +84,9 @@ std::vector<std::string> row_of(const std::string& folder, ThreadPool& pool) {
 int main(int argc, char** argv) {
   try {
     cgpo::ThreadPool pool(2);
-    std::vector<std::vector<std::string>> rows = {{"task", "after iterations", "the twin's one-step error",
-                                                   "return: twin", "learned model", "cost: twin", "learned model"}};
+    std::vector<std::vector<std::string>> rows = {{"task", "after iterations", "the fitted twin's one-step error",
+                                                   "return: twin", "fitted", "learned model", "cost: twin", "fitted",
+                                                   "learned model"}};
     for (int i = 1; i < argc; ++i) rows.push_back(cgpo::row_of(argv[i], pool));
     fmt::print("{}", cgpo::markdown_table(rows));
   } catch (const cgpo::UserError& error) {

@@ -79,7 +79,6 @@ TEST(Diagnosis, LengthsAreThoseOfTheRunsGradient) {
     settings.settings.critic.fit_first = false;  // the checkpoint's critics, as they are
     const Tensors checkpoint = trained(settings);
     const Diagnosis diagnosis = diagnose(settings, checkpoint);
-    settings.settings.kernel.block = 2;
     ActorCritic<float> parts(settings);
     parts.load(checkpoint);
     const EpisodeKey key{.seed = 7, .reset = Purpose::kEvalReset, .noise = Purpose::kEvalNoise, .iteration = 1};
