@@ -126,7 +126,7 @@ std::string upper(std::string text) {
 }
 
 // A number of C that is not an int.
-std::string floating(std::string digits) {
+std::string floating(const std::string& digits) {
   return digits.find_first_of(".e") == std::string::npos ? digits + ".0" : digits;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cgpo/base/index.hpp"
 #include "cgpo/tasks/robots/robot.hpp"
 
 namespace cgpo {
@@ -22,7 +23,7 @@ std::string joint_name(const Model& model, int joint) {
 
 void name_entries(const std::string& name, int first, int count, std::vector<Name>& names) {
   for (int i = 0; i < count; ++i) {
-    names[static_cast<std::size_t>(first + i)] = count == 1 ? name : fmt::format("{}[{}]", name, i);
+    names[at(first + i)] = count == 1 ? name : fmt::format("{}[{}]", name, i);
   }
 }
 

@@ -142,7 +142,8 @@ void TwinFit::add_errors(const EpisodePieces& pieces, int begin, int lanes, Work
   if (derivative) w.tangents.resize(count * states, kLanes);  // all 0
   const int substeps = twin_->spec().substeps;
   for (int i = 0; i < pieces.steps * substeps; ++i) {
-    const Rows<const double> action = pieces.actions.view().from_row(i / substeps * actions).from_column(begin);
+    const Rows<const double> action =
+        pieces.actions.view().from_row(std::ptrdiff_t{i / substeps} * actions).from_column(begin);
     const auto read_step = [&] {
       w.read(std::as_const(w.state).view(), states);
       w.read(action, actions);
@@ -150,10 +151,10 @@ void TwinFit::add_errors(const EpisodePieces& pieces, int begin, int lanes, Work
     };
     for (int p = 0; derivative && p < count; ++p) {
       read_step();
-      w.read(std::as_const(w.tangents).view().from_row(p * states), states);
+      w.read(std::as_const(w.tangents).view().from_row(std::ptrdiff_t{p} * states), states);
       for (int k = 0; k < actions + count; ++k)
         w.inputs.push_back(k == actions + p ? w.parameters.view().row(p) : w.zero.view().row(0));
-      w.write(w.next_tangents.view().from_row(p * states), states);
+      w.write(w.next_tangents.view().from_row(std::ptrdiff_t{p} * states), states);
       w.run(*tangent_, lanes);
     }
     read_step();

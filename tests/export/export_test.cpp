@@ -152,7 +152,7 @@ class ExportTest : public ::testing::Test {
   std::string shell(const std::string& command, int code = 0) const {
     const std::string whole = fmt::format("cd '{}' && {{ {}; }} > log 2>&1", scratch_.path().string(), command);
     const int status = std::system(whole.c_str());
-    const std::string log = read_file(scratch_ / "log");
+    std::string log = read_file(scratch_ / "log");
     EXPECT_EQ(WEXITSTATUS(status), code) << command << "\n" << log;
     return log;
   }

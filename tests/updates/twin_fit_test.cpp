@@ -27,7 +27,7 @@ Batch<double> episodes_of(const Task& task, int environments, int horizon, Threa
   const int observations = task.spec().observations;
   const Policy<double> policy(observations, {4}, task.spec().actions, /*learn_std=*/false);
   AlignedVector<double> parameters(static_cast<std::size_t>(policy.parameter_count()));
-  policy.initialise(parameters, 1, /*std=*/0.8, 1.0);
+  policy.initialise(parameters, 1, /*initial_std=*/0.8, 1.0);
   const Normaliser<double> normaliser(observations);
   Batch<double> batch(*simulator, environments, horizon, /*block_size=*/8);
   collect(*simulator, Actor<double>{policy, parameters, normaliser}, {.seed = 3}, /*deterministic=*/false, pool, batch);
