@@ -96,7 +96,7 @@ struct RobotDefaults {
   ContactParameters contact = {};                      // not used if nothing collides
   std::optional<LimitParameters> twin_limit = {};      // where they should be others than
   std::optional<ContactParameters> twin_contact = {};  // those that our engine is trained on
-  bool twin_fit = true;
+  bool twin_fit = false;
 };
 
 // engine, substeps, dt, action_scale, the parameters of joint limits, and those of contact if `collides`; the same for

@@ -59,7 +59,8 @@ RobotDefaults swimmer_defaults() {
           .own_substeps = 4,
           .mujoco_substeps = 4,
           .engine = Engine::kMujoco,
-          .twin_limit = LimitParameters{.stiffness = 10000.0, .damping = 200.0, .width = 0.001}};
+          .twin_limit = LimitParameters{.stiffness = 10000.0, .damping = 200.0, .width = 0.001},
+          .twin_fit = true};
 }
 
 }  // namespace
