@@ -10,7 +10,7 @@ from cgpo import _core, _values
 
 
 def tasks() -> list[dict[str, Any]]:
-    """All tasks: what `cgpo tasks --json` lists, a dict for each.
+    """All tasks: what `cgpo tasks --json` lists, a dict for each; then the black boxes that this process has made.
 
     >>> import cgpo
     >>> [task["name"] for task in cgpo.tasks()][:3]

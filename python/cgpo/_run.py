@@ -269,8 +269,8 @@ class Run:
         >>> import cgpo
         >>> run = cgpo.train("function", iterations=3, out="exported-run", progress=False)
         >>> said = run.export("c", out="policy.h", episodes=64)
-        >>> said["out"], said["limits"], said["verdict"].split(":")[0]
-        ('policy.h', [8.0], 'feasible')
+        >>> said["out"], said["limits"], said["checkpoint"]
+        ('policy.h', [8.0], 'last')
         """
         found: dict[str, Any] = json.loads(
             self._policy(checkpoint).export_json(
