@@ -1,7 +1,7 @@
 # Everything a newcomer needs: `make demo` and `make test`. Each target does all that it depends on. The builds are those of
 # CMakePresets.json.
 .PHONY: setup setup-test build all demo test test-fast test-sanitize test-threads test-portable test-fuzz fuzz bench format format-check
-.PHONY: lint clean python wheel test-python test-python-full
+.PHONY: lint clean python wheel test-python test-python-full bench-python
 JOBS ?= $(shell nproc)
 
 # What building and the page need; setup-test adds what tests, pictures and lint need.
@@ -87,6 +87,12 @@ test-python-full: wheel
 	@scripts/python_env.sh build/python/full $(PACKAGES) $(FULL)
 	@build/python/full/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/wheels/*.whl
 	@build/python/full/bin/pytest
+
+# What docs/python promises, each claim beside what it is compared with; Brax if bench/peers has been run.
+bench-python: build wheel
+	@scripts/python_env.sh build/python/bench $(PACKAGES) $(FULL) 'gymnasium[mujoco]==1.4.0'
+	@build/python/bench/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/wheels/*.whl
+	@build/python/bench/bin/python bench/python/run.py
 
 # Every fuzz target for so many seconds: make fuzz SECONDS=600 TARGET="tensors log". Inputs that it finds stay below build-fuzz.
 SECONDS ?= 60

@@ -39,7 +39,9 @@ def show(rows):
     with open("/proc/cpuinfo") as lines:
         names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     name = names[0] if names else platform.machine()
-    print(f"{name}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}\n")
+    print(
+        f"{name}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}\n"
+    )
     print("| what | ours | beside it | ratio | aim | met |\n| --- | --- | --- | --- | --- | --- |")
     for row in rows:
         print("| " + " | ".join(row.cells()) + " |")

@@ -73,5 +73,5 @@ def check(
         _values.whole("seed", seed, 0, _values.LARGEST_SEED),
         _values.flat(settings),
     )
-    found: list[dict[str, Any]] = json.loads(text)
+    found: dict[str, Any] = json.loads(text)
     return found

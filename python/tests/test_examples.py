@@ -33,7 +33,8 @@ def public_things():
                 continue
             yield f"{name}.{entry}", thing
             if inspect.isclass(thing):
-                for member, found in vars(thing).items():
+                ours = [vars(base) for base in reversed(thing.__mro__) if base.__module__.split(".")[0] == "cgpo"]
+                for member, found in {name: found for base in ours for name, found in base.items()}.items():
                     if not member.startswith("_") and (
                         inspect.isfunction(found) or isinstance(found, (property, classmethod, staticmethod))
                     ):
@@ -53,6 +54,21 @@ def test_docstring_has_an_example_that_works(name):
     said = []
     runner.run(examples, out=said.append)
     assert runner.failures == 0, "".join(said)
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_is_typed(name):
+    """All that goes in and comes out says its type; of a class, what makes it."""
+    thing = THINGS[name]
+    thing = thing.fget if isinstance(thing, property) else getattr(thing, "__func__", thing)
+    if inspect.isclass(thing):
+        thing = vars(thing).get("__init__")
+    if not inspect.isfunction(thing):
+        return
+    signature = inspect.signature(thing)
+    bare = [p.name for p in signature.parameters.values() if p.annotation is p.empty and p.name not in ("self", "cls")]
+    assert not bare, f"{name} does not say the type of {', '.join(bare)}"
+    assert signature.return_annotation is not signature.empty, f"{name} does not say what it returns"
 
 
 def test_docstring_of_the_package_works():

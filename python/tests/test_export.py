@@ -72,7 +72,18 @@ def compiled(header, inputs, outputs):
     if compiler is None:
         pytest.skip("there is no C compiler")
     library = header.with_suffix(".so").resolve()
-    flags = ["-std=c99", "-O2", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fPIC", "-shared", "-DCGPO_POLICY_API=", "-DWALK_API="]
+    flags = [
+        "-std=c99",
+        "-O2",
+        "-Wall",
+        "-Wextra",
+        "-pedantic",
+        "-Werror",
+        "-fPIC",
+        "-shared",
+        "-DCGPO_POLICY_API=",
+        "-DWALK_API=",
+    ]
     subprocess.run([compiler, *flags, "-x", "c", str(header), "-o", str(library)], check=True)
     loaded = ctypes.CDLL(str(library))
     pointer = ctypes.POINTER(ctypes.c_float)
@@ -136,7 +147,18 @@ def test_export_is_that_of_the_command_line(case):
     for to in ("c", "onnx", "torch"):
         said = run.export(to, out="one", episodes=64, checkpoint="best" if pathlib.Path(run.folder, "best.safetensors").exists()
                           else "last", force=True)  # fmt: skip
-        words = ["export", str(run.folder), "--to", to, "--out", "two", "--episodes", "64", "--checkpoint", said["checkpoint"]]
+        words = [
+            "export",
+            str(run.folder),
+            "--to",
+            to,
+            "--out",
+            "two",
+            "--episodes",
+            "64",
+            "--checkpoint",
+            said["checkpoint"],
+        ]
         done = subprocess.run(
             [sys.executable, "-m", "cgpo", *words, "--force", "--json"], capture_output=True, text=True, check=True
         )
