@@ -199,7 +199,9 @@ class Tracing:
     def _pose(self, result: Any, what: str) -> list[str]:
         """The tables of a robot's start."""
         rows = {}
-        for name, size in (("qpos", self.robot.nq), ("qvel", self.robot.nv)):
+        robot = self.robot
+        assert robot is not None
+        for name, size in (("qpos", robot.nq), ("qvel", robot.nv)):
             if name not in result:
                 continue
             entries = self._entries(result[name], f"{what}, {name}")

@@ -278,9 +278,8 @@ class Simulator:
             alive = alive & ~after.ended & ~diverged
             observations.append(observation)
             lives.append(alive)
-        return Rollout(
-            torch.stack(observations), *(torch.stack(heard[name]) for name in heard), torch.stack(lives), diverged, state
-        )
+        actions, rewards, costs_of = (torch.stack(heard[name]) for name in ("actions", "rewards", "costs"))
+        return Rollout(torch.stack(observations), actions, rewards, costs_of, torch.stack(lives), diverged, state)
 
 
 def _counted(signal: torch.Tensor, alive: torch.Tensor, diverged: torch.Tensor, goes_on: bool) -> torch.Tensor:
