@@ -10,7 +10,7 @@ import time
 import cgpo
 import table
 
-ROUNDS = 5
+ROUNDS = 9
 PROGRAM = table.ROOT / "build/bin/cgpo"
 
 
@@ -36,7 +36,7 @@ def of_package(task, iterations, settings=None):
     return seconds
 
 
-def measure(task="halfcheetah", iterations=30):
+def measure(task="halfcheetah", iterations=60):
     program, package = table.in_turns(
         ROUNDS, lambda: of_program(task, iterations), lambda: of_package(task, iterations)
     )
