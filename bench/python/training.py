@@ -1,53 +1,53 @@
-"""Training from Python beside the command line: CPU time of the same run, one thread, in turn; the ratio of medians.
-
-make python build
-build/python/env/bin/python bench/python/training.py [TASK] [ITERATIONS]
-"""
+"""Training from Python beside the command line: processor time of the same run on one thread."""
 
 import os
-import pathlib
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
 import cgpo
+import table
 
-ROUNDS = 5
-PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "build/bin/cgpo"
+ROUNDS = 9
+PROGRAM = table.ROOT / "build/bin/cgpo"
 
 
-def of_program(task, iterations, folder):
+def of_program(task, iterations):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    words = [PROGRAM, "train", task, "--set", f"iterations={iterations}", "--out", folder, "--threads", "1"]
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    with tempfile.TemporaryDirectory() as folder:
+        words = [PROGRAM, "train", task, "--set", f"iterations={iterations}", "--out", folder, "--threads", "1"]
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def of_package(task, iterations, folder):
-    begin = time.process_time()
-    with open(os.devnull, "w") as nothing:
+def of_package(task, iterations, settings=None):
+    with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nothing:
+        begin = time.process_time()
         screen, sys.stderr = sys.stderr, nothing
-        cgpo.train(task, iterations=iterations, out=folder, threads=1, callback=lambda line: None)
+        run = cgpo.train(
+            task, iterations=iterations, out=folder, threads=1, callback=lambda line: None, settings=settings
+        )
         sys.stderr = screen
-    return time.process_time() - begin
+        seconds = time.process_time() - begin
+        of_package.last = run.log["return"][-1], run.configuration
+    return seconds
 
 
-def main():
-    task = sys.argv[1] if len(sys.argv) > 1 else "halfcheetah"
-    iterations = int(sys.argv[2]) if len(sys.argv) > 2 else 40
-    theirs, ours = [], []
-    with tempfile.TemporaryDirectory() as scratch:
-        for i in range(ROUNDS):
-            theirs.append(of_program(task, iterations, f"{scratch}/program{i}"))
-            ours.append(of_package(task, iterations, f"{scratch}/package{i}"))
-    program, package = statistics.median(theirs), statistics.median(ours)
-    print(f"{task}, {iterations} iterations, medians of {ROUNDS}: program {program:.2f} s, package {package:.2f} s")
-    print(f"ratio {package / program:.3f}")
+def measure(task="halfcheetah", iterations=60):
+    program, package = table.in_turns(
+        ROUNDS, lambda: of_program(task, iterations), lambda: of_package(task, iterations)
+    )
+    ratio = package / program
+    return [
+        table.Row(
+            f"`cgpo.train(\"{task}\", iterations={iterations})` beside the command line, processor seconds",
+            f"{package:.2f}", f"{program:.2f}", ratio, "≤ 1.02", ratio <= 1.02,
+        )
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    table.show(measure())

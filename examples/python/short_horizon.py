@@ -1,8 +1,9 @@
 """Trains HalfCheetah to run, but not too fast, with PyTorch: gradients through short windows of the simulator itself.
 
 Every iteration steps 130 robots on by a window, and goes up the gradient of reward - lambda * cost, which flows through
-policy and simulator alike; lambda is a Lagrange multiplier (with a proportional part) that grows while the robots are too fast. No critic, no noise:
-what is left of SHAC (Xu et al., 2022) without either. The published way to use these gradients is `cgpo.train`.
+policy and simulator alike; lambda is a Lagrange multiplier (with a proportional part) that grows while the robots are too
+fast. No critic, no noise: what is left of SHAC (Xu et al., 2022) without either. The published way to use these gradients
+is `cgpo.train`.
 """
 
 import torch

@@ -6,6 +6,8 @@
 'function'
 """
 
+from typing import TYPE_CHECKING
+
 from cgpo import _library
 
 _library.load()
@@ -22,6 +24,9 @@ from cgpo._robot import Moment, Robot
 from cgpo._run import Report, Run, load
 from cgpo._task import Random, State, Task
 from cgpo._training import train
+
+if TYPE_CHECKING:  # imported when they are first asked for
+    from cgpo import environments, safety, sb3, torch
 
 __version__ = _core.version
 __getattr__ = _lazy.module

@@ -8,6 +8,9 @@ import numpy as np
 
 from cgpo._errors import Error
 from cgpo._nodes import Node, Source
+from cgpo._several import Several
+
+_numpy: Any = np  # whose functions come back to us, and give arrays of ours
 
 _CANNOT_DECIDE = (
     "a traced value is known only when the task runs, so Python cannot decide by it: cgpo.where(condition, a, b) chooses "
@@ -79,7 +82,7 @@ def _wrapped(value: Any) -> Any:
     return Array(value)
 
 
-class Array(np.lib.mixins.NDArrayOperatorsMixin):
+class Array(Several, np.lib.mixins.NDArrayOperatorsMixin):
     """Numbers that are known only when the task runs. NumPy's functions and operators work on it; so do indices.
 
     A method of a task gets such arrays, and what it makes of them becomes the task. They do not change: what would be
@@ -285,7 +288,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         >>> cgpo.expression_of(lambda v: v.reshape(1, 3)[0, 1], 3)
         'a[1]'
         """
-        return np.reshape(self, shape[0] if len(shape) == 1 else shape)
+        return _numpy.reshape(self, shape[0] if len(shape) == 1 else shape)
 
     def ravel(self) -> Array:
         """All entries as a vector.
@@ -294,7 +297,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         >>> cgpo.expression_of(lambda v: v.reshape(3, 1).ravel(), 3)
         'a'
         """
-        return np.ravel(self)
+        return _numpy.ravel(self)
 
     def flatten(self) -> Array:
         """All entries as a vector.
@@ -303,7 +306,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         >>> cgpo.expression_of(lambda v: v.reshape(3, 1).flatten(), 3)
         'a'
         """
-        return np.ravel(self)
+        return _numpy.ravel(self)
 
     def transpose(self, *axes: Any) -> Array:
         """Axes in another order; the other way round unless said.
@@ -312,7 +315,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         >>> cgpo.expression_of(lambda v: v.reshape(3, 1).transpose()[0], 3)
         'a'
         """
-        return np.transpose(self, (axes[0] if len(axes) == 1 else axes) or None)
+        return _numpy.transpose(self, (axes[0] if len(axes) == 1 else axes) or None)
 
     def squeeze(self, axis: Any = None) -> Array:
         """Without axes of one entry.
@@ -321,7 +324,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         >>> cgpo.expression_of(lambda v: v.reshape(1, 3).squeeze(), 3)
         'a'
         """
-        return np.squeeze(self, axis)
+        return _numpy.squeeze(self, axis)
 
     def copy(self) -> Array:
         """Itself: traced arrays do not change.
@@ -341,99 +344,7 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
         """
         if np.dtype(dtype).kind != "f":
             raise Error("traced numbers are floats; cgpo.floor gives whole ones")
-        return np.positive(self)
-
-    # ---- of several entries ----------------------------------------------------------------------------------------
-
-    def sum(self, axis: Any = None, **others: Any) -> Array:
-        """Sum of the entries, or of those along an axis.
-
-        >>> import cgpo
-        >>> cgpo.expression_of(lambda v: v.sum(), 3)
-        'a[0] + a[1] + a[2]'
-        """
-        return np.sum(self, axis=axis, **others)
-
-    def prod(self, axis: Any = None, **others: Any) -> Array:
-        """Product of the entries, or of those along an axis.
-
-        >>> import cgpo
-        >>> cgpo.expression_of(lambda v: v.prod(), 2)
-        'a[0] * a[1]'
-        """
-        return np.prod(self, axis=axis, **others)
-
-    def mean(self, axis: Any = None, **others: Any) -> Array:
-        """Mean of the entries, or of those along an axis.
-
-        >>> import cgpo
-        >>> cgpo.expression_of(lambda v: v.mean(), 2)
-        '(a[0] + a[1]) / 2.0'
-        """
-        return np.mean(self, axis=axis, **others)
-
-    def min(self, axis: Any = None, **others: Any) -> Array:
-        """The smallest entry, or those along an axis.
-
-        >>> import cgpo
-        >>> cgpo.expression_of(lambda v: v.min(), 2)
-        'min(a[0], a[1])'
-        """
-        return np.min(self, axis=axis, **others)
-
-    def max(self, axis: Any = None, **others: Any) -> Array:
-        """The largest entry, or those along an axis.
-
-        >>> import cgpo
-        >>> cgpo.expression_of(lambda v: v.max(), 2)
-        'max(a[0], a[1])'
-        """
-        return np.max(self, axis=axis, **others)
-
-    def all(self, axis: Any = None, **others: Any) -> Array:
-        """Whether all conditions hold.
-
-        >>> import cgpo
-        >>> cgpo.expression_of(lambda v: (v > 0).all(), 2)
-        '0.0 < a[0] and 0.0 < a[1]'
-        """
-        return np.all(self, axis=axis, **others)
-
-    def any(self, axis: Any = None, **others: Any) -> Array:
-        """Whether any of the conditions holds.
-
-        >>> import cgpo
-        >>> cgpo.expression_of(lambda v: (v > 0).any(), 2)
-        '0.0 < a[0] or 0.0 < a[1]'
-        """
-        return np.any(self, axis=axis, **others)
-
-    def cumsum(self, axis: Any = None) -> Array:
-        """Sums of the entries so far.
-
-        >>> import cgpo
-        >>> cgpo.expression_of(lambda v: v.cumsum(), 2)
-        '[a[0], a[0] + a[1]]'
-        """
-        return np.cumsum(self, axis=axis)
-
-    def dot(self, other: Any) -> Array:
-        """Sum of products of two vectors, or the product of matrices.
-
-        >>> import cgpo
-        >>> cgpo.expression_of(lambda v: v.dot([2, 3]), 2)
-        'a[0] * 2.0 + a[1] * 3.0'
-        """
-        return np.dot(self, other)
-
-    def clip(self, min: Any = None, max: Any = None) -> Array:
-        """Entries between two bounds.
-
-        >>> import cgpo
-        >>> cgpo.expression_of(lambda v: v.clip(-1, 1), None)
-        'min(max(a, -1.0), 1.0)'
-        """
-        return np.clip(self, min, max)
+        return _numpy.positive(self)
 
     def item(self) -> Any:
         """Refused: a traced value is no number of Python's.

@@ -66,10 +66,12 @@ class BlackBox:
             raise Error(f"a black box is made by a function that returns a gymnasium.Env, not {type(first).__name__}")
         self._read_spaces(gymnasium, first)
         spec = first.spec
-        if horizon is None and (spec is None or not spec.max_episode_steps):
-            raise Error("the environment says no max_episode_steps: say horizon, the number of steps of an episode")
+        if horizon is None:
+            horizon = spec.max_episode_steps if spec is not None else None
+            if not horizon:
+                raise Error("the environment says no max_episode_steps: say horizon, the number of steps of an episode")
         #: Steps of an episode.
-        self.horizon = _values.whole("horizon", spec.max_episode_steps if horizon is None else horizon, 1, 2**31 - 1)
+        self.horizon = _values.whole("horizon", horizon, 1, 2**31 - 1)
         #: The limit of each cost by its name.
         self.costs = self._find_costs(first, costs)
         #: What it is called in runs and in `cgpo.tasks()`.

@@ -10,7 +10,7 @@ from cgpo import _core, _values
 
 
 def tasks() -> list[dict[str, Any]]:
-    """All tasks: what `cgpo tasks --json` lists, a dict for each.
+    """All tasks: what `cgpo tasks --json` lists, a dict for each; then the black boxes that this process has made.
 
     >>> import cgpo
     >>> [task["name"] for task in cgpo.tasks()][:3]
@@ -73,5 +73,5 @@ def check(
         _values.whole("seed", seed, 0, _values.LARGEST_SEED),
         _values.flat(settings),
     )
-    found: list[dict[str, Any]] = json.loads(text)
+    found: dict[str, Any] = json.loads(text)
     return found

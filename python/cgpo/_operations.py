@@ -172,7 +172,7 @@ def _mean(
 
 
 def squares_of(entries: Any) -> Any:
-    squares = 0.0
+    squares: Any = 0.0
     for entry in entries:
         squares = apply("add", squares, apply("mul", entry, entry))
     return squares

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,22 +48,22 @@ class Robot:
 
     def __init__(
         self,
-        file,
+        file: str | os.PathLike[str],
         *,
-        actuators=(),
-        substeps=None,
-        mujoco_substeps=None,
-        action_scale=1.0,
-        action_offset=None,
-        contact=None,
-        limit=None,
-    ):
+        actuators: Iterable[Mapping[str, Any]] = (),
+        substeps: int | None = None,
+        mujoco_substeps: int | None = None,
+        action_scale: float = 1.0,
+        action_offset: float | Sequence[float] | None = None,
+        contact: Mapping[str, float] | None = None,
+        limit: Mapping[str, float] | None = None,
+    ) -> None:
         text = os.fspath(file)
         is_text = text.lstrip().startswith("<")
         if not is_text and not os.path.exists(text):
             raise Error(f"'{text}' does not exist, or cannot be read")
         lines = [f"mjcf = {quoted(text)}" if is_text else f"file = {quoted(os.path.abspath(text))}"]
-        given = {"substeps": substeps, "mujoco_substeps": mujoco_substeps, "action_offset": action_offset}
+        given: dict[str, Any] = {"substeps": substeps, "mujoco_substeps": mujoco_substeps, "action_offset": action_offset}
         if action_scale != 1.0:
             given["action_scale"] = action_scale
         lines += [f"{key} = {toml_value(value)}" for key, value in given.items() if value is not None]
@@ -73,9 +74,9 @@ class Robot:
         for actuator in actuators:
             rows = "\n".join(f"{toml_key(key)} = {toml_value(value)}" for key, value in dict(actuator).items())
             self._tables.append(f"[[robot.actuators]]\n{rows}\n")
-        self._words = {}
-        self._sizes = {}
-        self._description = json.loads(self._words_for(0.01).describe_json())
+        self._words: dict[float, Any] = {}
+        self._sizes: dict[tuple[str, bool], Any] = {}
+        self._description: dict[str, Any] = json.loads(self._words_for(0.01).describe_json())
 
     def _words_for(self, period: float) -> Any:
         if period not in self._words:

@@ -246,6 +246,45 @@ class Run:
         found: dict[str, Any] = json.loads(text)
         return found
 
+    def export(
+        self,
+        to: str,
+        out: str | os.PathLike[str],
+        *,
+        checkpoint: str = "last",
+        episodes: int = 1024,
+        force: bool = False,
+        policy_action: bool = False,
+        name: str = "cgpo_policy",
+        threads: int = 0,
+    ) -> dict[str, Any]:
+        """Writes the policy, without noise, as one file that needs neither cgpo nor the task, and returns what is in it.
+
+        to: "onnx", "c" (a C99 header) or "torch" (a Python file with a `torch.nn.Module`); the file is `out`, and one that
+        is there is replaced with force=True alone. It takes a raw observation and returns the physical control, all scales
+        included; for a task without a robot, the action itself. The verdict in it is of so many episodes (0: none).
+        policy_action: of ONNX, a second output, what `policy` returns. name: of C, what its names begin with. What comes
+        back is the object that `cgpo export --json` prints, as a dict.
+
+        >>> import cgpo
+        >>> run = cgpo.train("function", iterations=3, out="exported-run", progress=False)
+        >>> said = run.export("c", out="policy.h", episodes=64)
+        >>> said["out"], said["limits"], said["checkpoint"]
+        ('policy.h', [8.0], 'last')
+        """
+        found: dict[str, Any] = json.loads(
+            self._policy(checkpoint).export_json(
+                to=str(to),
+                out=os.fspath(out),
+                force=bool(force),
+                episodes=_values.whole("episodes", episodes, 0, 100_000_000),
+                policy_action=bool(policy_action),
+                name=str(name),
+                threads=_values.threads(threads),
+            )
+        )
+        return found
+
     def report(
         self,
         out: str | os.PathLike[str] | None = None,

@@ -14,8 +14,9 @@ from typing import Any
 
 from cgpo import _core
 from cgpo._errors import Error
+from cgpo._given import Random, State
 from cgpo._robot import Robot
-from cgpo._tracing import Random, State, Tracing, name_of
+from cgpo._tracing import Tracing, name_of
 
 __all__ = ["Random", "State", "Task"]
 

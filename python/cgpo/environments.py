@@ -243,7 +243,8 @@ class VectorEnvironment(_Common, gymnasium.vector.VectorEnv):
             if seed is not None:
                 seed = _values.seed(seed)
             gymnasium.vector.VectorEnv.reset(self, seed=seed)
-            return [(self.np_random_seed + i) % _SEED for i in range(self.num_envs)]
+            first = self.np_random_seed or 0
+            return [(first + i) % _SEED for i in range(self.num_envs)]
         return [None if one is None else _values.seed(one) for one in seed]
 
     def _mask(self, options: dict[str, Any] | None) -> np.ndarray | None:

@@ -47,7 +47,7 @@ class VecEnv(_VecEnv):
         observations, _ = self.environments.reset(seed=seeds)
         self._reset_seeds()
         self._reset_options()
-        self.reset_infos = [{} for _ in range(self.num_envs)]
+        self.reset_infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         return observations
 
     def step_async(self, actions: np.ndarray) -> None:

@@ -69,6 +69,17 @@ def _new(rows: int, like: torch.Tensor) -> torch.Tensor:
     return torch.empty((rows, like.shape[0]), dtype=like.dtype)
 
 
+def _once(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Refuses derivatives of derivatives, parts of which would be missing."""
+
+    def checked(ctx: Any, *gradients: Any) -> Any:
+        if torch.is_grad_enabled():
+            raise Error("the simulator has first derivatives only, so there is no create_graph=True through it")
+        return backward(ctx, *gradients)
+
+    return checked
+
+
 class _StepFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, steps: Any, state: torch.Tensor, action: torch.Tensor) -> Any:
@@ -85,7 +96,7 @@ class _StepFunction(torch.autograd.Function):
         return next_state.t(), observation.t(), signal[0].clone(), signal[1:].clone().t(), ended
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
+    @_once
     def backward(ctx: Any, state: Any, observation: Any, reward: Any, costs: Any, _: Any) -> Any:
         saved = ctx.saved_tensors
         signal = torch.cat([reward.reshape(1, -1), costs.t()])
@@ -105,7 +116,7 @@ class _ObserveFunction(torch.autograd.Function):
         return observation.t()
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
+    @_once
     def backward(ctx: Any, observation: Any) -> Any:
         (state,) = ctx.saved_tensors
         of_state = torch.empty_like(state)
@@ -267,9 +278,8 @@ class Simulator:
             alive = alive & ~after.ended & ~diverged
             observations.append(observation)
             lives.append(alive)
-        return Rollout(
-            torch.stack(observations), *(torch.stack(heard[name]) for name in heard), torch.stack(lives), diverged, state
-        )
+        actions, rewards, costs_of = (torch.stack(heard[name]) for name in ("actions", "rewards", "costs"))
+        return Rollout(torch.stack(observations), actions, rewards, costs_of, torch.stack(lives), diverged, state)
 
 
 def _counted(signal: torch.Tensor, alive: torch.Tensor, diverged: torch.Tensor, goes_on: bool) -> torch.Tensor:

@@ -16,7 +16,7 @@ namespace {
 std::string in_python(std::string text) {
   static const std::array<std::pair<std::regex, const char*>, 2> kSpellings = {{
       {std::regex("--(resume|force|deterministic|explain)\\b(?!-)"), "$1=True"},
-      {std::regex("--(out|init|seed|preset|algo|episodes|threads|checkpoint|engine|substeps)\\b(?!-)"), "$1"},
+      {std::regex("--(out|init|seed|preset|algo|episodes|threads|checkpoint|engine|substeps|to|name)\\b(?!-)"), "$1"},
   }};
   for (const auto& [flag, argument] : kSpellings) text = std::regex_replace(text, flag, argument);
   for (const auto& [flag, argument] :

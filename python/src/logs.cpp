@@ -1,5 +1,6 @@
 // The log of a run as columns.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
@@ -73,8 +74,24 @@ nb::object column_of(const Log& log, std::string IterationReport::*member) {
   for (const LogEntry& entry : log) texts.append(entry.report.*member);
   return texts;
 }
-// What a line says of a learned model is one step deeper: add_world.
+// What is one step deeper becomes columns of its own: add_world, add_named.
 nb::object column_of(const Log&, std::optional<WorldReport> IterationReport::*) { return nb::none(); }
+nb::object column_of(const Log&, NamedNumbers IterationReport::*) { return nb::none(); }
+
+// Columns FIELD.NAME for every name that a line has; where a line has it not, there is no number.
+void add_named(const Log& log, const ReportField& field, nb::dict& columns) {
+  const auto* const member = std::get_if<NamedNumbers IterationReport::*>(&field.member);
+  if (member == nullptr) return;
+  std::map<std::string, std::vector<double>> found;
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    for (const auto& [name, number] : log[i].report.**member) {
+      found.try_emplace(name, log.size(), kNan).first->second[i] = number;
+    }
+  }
+  for (auto& [name, numbers] : found) {
+    columns[(field.name + "." + name).c_str()] = array_of(std::move(numbers), log.size(), 0);
+  }
+}
 
 // Columns world.NAME, if every line has them.
 void add_world(const Log& log, nb::dict& columns) {
@@ -106,6 +123,7 @@ nb::dict read_columns(const std::filesystem::path& path, int environments) {
   for (const ReportField& field : report_fields()) {
     nb::object found = std::visit([&](auto member) { return column_of(log, member); }, field.member);
     if (!found.is_none()) columns[field.name.c_str()] = found;
+    add_named(log, field, columns);
   }
   add_world(log, columns);
   nb::list feasible;

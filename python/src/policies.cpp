@@ -1,4 +1,4 @@
-// A trained policy: it acts, it is evaluated.
+// A trained policy: it acts, it is evaluated, it becomes a file for other programs.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "cgpo/export/export.hpp"
 #include "cgpo/judge/explain.hpp"
 
 #include "bindings.hpp"
@@ -64,6 +65,19 @@ std::string evaluate_to_json(const TrainedPolicy& policy, int episodes, bool det
   return json_text(result);
 }
 
+std::string export_to_json(const TrainedPolicy& policy, const std::string& to, const std::filesystem::path& out,
+                           bool force, int episodes, bool policy_action, const std::string& name, int threads) {
+  const ExportOptions options{.to = to,
+                              .out = out,
+                              .force = force,
+                              .episodes = episodes,
+                              .policy_action = policy_action,
+                              .name = name,
+                              .threads = threads_or_all(threads)};
+  const nb::gil_scoped_release free;
+  return json_text(to_json(export_policy(policy, options)));
+}
+
 }  // namespace
 
 void bind_policies(nb::module_& module) {
@@ -76,7 +90,10 @@ void bind_policies(nb::module_& module) {
            "Actions for rows of observations; seed None: without noise.")
       .def("evaluate_json", &evaluate_to_json, nb::kw_only(), nb::arg("episodes"), nb::arg("deterministic"),
            nb::arg("seed").none(), nb::arg("engine"), nb::arg("substeps"), nb::arg("settings"), nb::arg("explain"),
-           nb::arg("threads"), "What `cgpo eval --json` prints.");
+           nb::arg("threads"), "What `cgpo eval --json` prints.")
+      .def("export_json", &export_to_json, nb::kw_only(), nb::arg("to"), nb::arg("out"), nb::arg("force"),
+           nb::arg("episodes"), nb::arg("policy_action"), nb::arg("name"), nb::arg("threads"),
+           "Writes the deployed policy as a file; what `cgpo export --json` prints.");
 }
 
 }  // namespace cgpo::python

@@ -1,6 +1,11 @@
 """Every test runs in an empty folder of its own, so that runs/ and what examples write are nobody else's."""
 
+import os
+
 import pytest
+
+# Threads of PyTorch that wait for each other awake crawl where cores are not free; it reads this when it is imported.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 @pytest.fixture(autouse=True)

@@ -99,6 +99,7 @@ def test_ppo_of_skrl_trains(tmp_path):
     settings.experiment.write_interval = settings.experiment.checkpoint_interval = 0
     memory = RandomMemory(memory_size=16, num_envs=32, device="cpu")
     agent = PPO(models=models, memory=memory, cfg=settings, **spaces)
-    trainer = SequentialTrainer(env=environments, agents=agent, cfg={"timesteps": 64, "headless": True})
+    length = {"timesteps": 64, "headless": True, "close_environment_at_exit": False}
+    trainer = SequentialTrainer(env=environments, agents=agent, cfg=length)
     trainer.train()
     assert not torch.equal(models["policy"].mean.weight, start)

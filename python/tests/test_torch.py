@@ -124,6 +124,20 @@ def test_a_diverged_environment_is_left_out():
     assert torch.isfinite(found) and torch.allclose(found, expected)
 
 
+def test_second_derivatives_are_refused():
+    """PyTorch's own refusal lets pass what begins with a gradient of 1, and gives a part of the derivative."""
+    simulator = cgpo.torch.Simulator("function")
+    weight = torch.zeros(1, requires_grad=True)
+    state = simulator.start(2, seed=1)
+    for value in (
+        simulator.step(state, torch.tanh(weight * state)).reward.sum(),
+        simulator.observe(weight + state).sum(),
+    ):
+        with pytest.raises(cgpo.Error, match="first derivatives only"):
+            torch.autograd.grad(value, weight, create_graph=True)
+        torch.autograd.grad(value, weight)
+
+
 def test_an_episode_that_ends_counts_no_further():
     simulator = cgpo.torch.Simulator("hopper")
     steps = simulator.rollout(lambda o: torch.ones(o.shape[0], 3), environments=8, steps=60, seed=1)

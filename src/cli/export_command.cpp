@@ -41,9 +41,7 @@ int export_run(ExportRequest& request) {
                                                    consent_from(request.sets, request.allow_command));
   const ExportResult result = export_policy(policy, options);
   if (request.json) {
-    Json object = {{"out", result.out.string()}, {"to", options.to}, {"bytes", result.bytes}};
-    object.update(result.metadata);
-    say_json(object);
+    say_json(to_json(result));
     return 0;
   }
   const Json& metadata = result.metadata;

@@ -73,6 +73,7 @@ ExportResult export_policy(const TrainedPolicy& policy, const ExportOptions& opt
   check_place(options);
   ExportResult result;
   result.out = options.out;
+  result.to = options.to;
   if (options.episodes > 0) {
     result.evaluation = std::make_shared<const EvaluationReport>(
         evaluate(policy, {.episodes = options.episodes, .threads = options.threads}));
@@ -83,6 +84,12 @@ ExportResult export_policy(const TrainedPolicy& policy, const ExportOptions& opt
   result.bytes = file.size();
   result.metadata = deployed.metadata;
   return result;
+}
+
+Json to_json(const ExportResult& result) {
+  Json object = {{"out", result.out.string()}, {"to", result.to}, {"bytes", result.bytes}};
+  object.update(result.metadata);
+  return object;
 }
 
 }  // namespace cgpo

@@ -26,6 +26,7 @@ struct ExportOptions {
 
 struct ExportResult {
   std::filesystem::path out;
+  std::string to;
   std::size_t bytes = 0;
   std::shared_ptr<const EvaluationReport> evaluation;  // null: there was none
   Json metadata;                                       // all that the file says beside the numbers of the network
@@ -41,5 +42,8 @@ const std::vector<ExportFormatInfo>& export_formats();
 // Writes the deployed policy, which takes its mean action. The file is whole or not there. Throws UserError, before
 // anything is evaluated, for a format or name that cannot be and a file that is there or cannot be.
 ExportResult export_policy(const TrainedPolicy& policy, const ExportOptions& options);
+
+// One object: where, in what format and how large, then all that the file says.
+Json to_json(const ExportResult& result);
 
 }  // namespace cgpo
