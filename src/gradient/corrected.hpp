@@ -11,9 +11,9 @@
 // there. Its critics have not seen the episodes. One step at a time it is right in the mean (λ = 1) whatever twin and
 // critics are, with ends and without; but for what few numbers, fitted to them, took from the episodes' noise.
 //
-// A learned model and its critics were fitted to the very episodes first. What they follow of the episodes' noise is missing in
-// A − Â, so a part of the model's error is not made up for: the less, the more transitions the model keeps from other
-// iterations and the fewer steps each fit takes. That is a smaller bias than the model's own, not none.
+// A learned model and its critics were fitted to the very episodes first. What they follow of the episodes' noise is
+// missing in A − Â, so a part of the model's error is not made up for: the less, the more transitions the model keeps
+// from other iterations and the fewer steps each fit takes. That is a smaller bias than the model's own, not none.
 #pragma once
 
 #include <span>

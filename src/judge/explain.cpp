@@ -60,26 +60,9 @@ using Rule = void (*)(const Case&, Findings&);
 
 // In this order: what comes first is the more likely reason of what follows.
 constexpr Rule kRules[] = {
-    divergence,
-    failed_updates,
-    explosion,
-    drowned_gradients,
-    flat_return,
-    critics,
-    unsteerable_constraints,
-    broken_promises,
-    poor_model,
-    poor_twin,
-    radius_bounds,
-    early_ends,
-    wide_costs,
-    noisy_limit,
-    far_inputs,
-    saturation,
-    jitter,
-    contact,
-    fall_back,
-    warnings,
+    divergence,      failed_updates, explosion, drowned_gradients, flat_return, critics,    unsteerable_constraints,
+    broken_promises, poor_model,     poor_twin, radius_bounds,     early_ends,  wide_costs, noisy_limit,
+    far_inputs,      saturation,     jitter,    contact,           fall_back,   warnings,
 };
 
 }  // namespace explain_rules

@@ -36,8 +36,8 @@ class UnsupportedElements : public UserError {
 // Where a run with these options is.
 std::filesystem::path folder_of(const Configuration& configuration, const RunOptions& options);
 
-// Where the run is that a request to go on means, if it names no folder: where a new one would have been put. UserError if
-// it names no task either.
+// Where the run is that a request to go on means, if it names no folder: where a new one would have been put. UserError
+// if it names no task either.
 std::filesystem::path folder_to_resume(const ConfigurationRequest& request);
 
 // The algorithm of a new run, ready to iterate, and what is to be known of how it begins. Refuses all that can be

@@ -89,7 +89,7 @@ const std::set<std::string> kOfTheTable = {"iterations",     "environments", "ho
 const std::set<std::string> kWithoutEffect = {
     "snapshots",       "discount",          "radius.damping",    "radius.rows",    "radius.certainty",
     "world.patience",  "world.check_every", "gradient.baseline", "batch.smallest", "batch.signal",
-    "batch.precision", "policy.least_std",  "twin.smallest",  "twin.prior"};
+    "batch.precision", "policy.least_std",  "twin.smallest",     "twin.prior"};
 bool is_of_others(const std::string& key) {
   for (const char* section : {"update.", "dual.", "pdo.", "cpo.", "kernel."}) {
     if (key.starts_with(section)) return true;
