@@ -269,6 +269,8 @@ class VectorEnvironment(_Common, gymnasium.vector.VectorEnv):
         array([False,  True])
         """
         mask = self._mask(options)
+        if mask is not None and not self._seeded and not mask.all():
+            raise Error("reset_mask is for later resets: the first one begins every environment")
         observations = self._core.reset(self._seeds(seed), mask)
         self._seeded = True
         return observations, {}

@@ -193,6 +193,7 @@ def test_options_and_settings_reach_the_task():
         (lambda: cgpo.make("ant", settings={"task.colour": 1}), "task.colour"),
         (lambda: cgpo.make("ant").step(np.zeros(8)), "reset the environment before its first step"),
         (lambda: cgpo.make_vec("ant", 2).reset(options={"reset_mask": [True, False]}), "reset_mask must be a NumPy array"),
+        (lambda: cgpo.make_vec("ant", 2).reset(options={"reset_mask": np.array([True, False])}), "reset_mask is for later resets"),
     ],
 )
 def test_says_what_is_wrong(call, sentence):

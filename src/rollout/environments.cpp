@@ -20,7 +20,7 @@ Environments::Environments(std::shared_ptr<const Task> task, std::vector<int> co
                            Autoreset autoreset, int threads)
     : task_(std::move(task)),
       simulator_(make_simulator<float>(task_, std::move(costs))),
-      outside_(std::holds_alternative<std::shared_ptr<OutsideEnvironments>>(task_->dynamics())),
+      outside_(task_->has_environments_outside()),
       count_(count),
       horizon_(horizon),
       autoreset_(autoreset),
@@ -53,15 +53,21 @@ void Environments::seed(int environment, std::uint64_t seed) {
 
 void Environments::begin(int environment, Memory& memory, int column) {
   Life& own = life(environment);
-  RandomStream random(own.seed, Purpose::kReset, own.episode);
   if (outside_) {
     // By its number, which is where its simulator keeps it.
-    task_->reset_in_batch(random, {.environment = environment, .environments = count_, .common = random}, memory.start);
+    simulator_->start({.seed = own.seed,
+                       .purpose = Purpose::kReset,
+                       .iteration = own.episode,
+                       .environment = environment,
+                       .every = 0,
+                       .environments = count_},
+                      memory.states.view().from_column(column), 1, memory.simulator);
   } else {
+    RandomStream random(own.seed, Purpose::kReset, own.episode);
     task_->reset(random, memory.start);
+    for (int i = 0; i < spec().states; ++i)
+      memory.states.view().row(i)[column] = static_cast<float>(memory.start[static_cast<std::size_t>(i)]);
   }
-  for (int i = 0; i < spec().states; ++i)
-    memory.states.view().row(i)[column] = static_cast<float>(memory.start[static_cast<std::size_t>(i)]);
   ++own.episode;
   own.steps = 0;
   own.over = false;
@@ -189,7 +195,7 @@ void Environments::read_states(float* states) const {
 }
 
 void Environments::write_states(const float* states, float* observations) {
-  if (outside_) throw UserError("task {}: its simulator keeps its states to itself", spec().name);
+  if (outside_) throw UserError("task {}: its simulator cannot be set to a state", spec().name);
   for (int i = 0; i < count_; ++i) {
     for (int s = 0; s < spec().states; ++s) states_.view().row(s)[i] = states[row_of(i, spec().states) + s];
   }

@@ -82,7 +82,7 @@ class Environments {
 
   std::shared_ptr<const Task> task_;
   std::unique_ptr<Simulator<float>> simulator_;
-  bool outside_;  // the environments are a simulator's that keeps their states to itself
+  bool outside_;  // the environments are a simulator's, which begins and steps each by its number
   int count_;
   int horizon_;
   Autoreset autoreset_;
