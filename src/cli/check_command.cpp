@@ -13,12 +13,14 @@ struct CheckRequest {
   int window = 10;
   std::int64_t seed = 0;
   std::vector<std::string> sets;
+  bool allow_command = false;
   bool json = false;
 };
 
 int check_task(const CheckRequest& request) {
   ConfigurationRequest wanted;
   if (!request.task.empty()) wanted.task = request.task;
+  wanted.allow_commands = request.allow_command;
   for (const std::string& text : request.sets) wanted.sets.push_back(parse_assignment(text));
   const std::shared_ptr<const Task> task = task_of(resolve_configuration(wanted));
   const DerivativeCheck check =
@@ -43,6 +45,7 @@ Command make_check_command() {
            {"--window", whole(request.window, 1, 1'000'000), "steps from each of them (10)"},
            {"--seed", seed(request.seed), "of the random states and actions (0)"},
            sets_flag(request.sets),
+           allow_command_flag(request.allow_command),
            json_flag(request.json)},
           [owned](const Given&) { return check_task(*owned); }};
 }

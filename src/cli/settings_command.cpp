@@ -51,6 +51,7 @@ Command make_settings_command() {
            {"--algo", FilledText{&configuration.algorithm}, listed_by("algorithms") + " (cgpo)", "NAME"},
            {"--preset", FilledText{&configuration.preset}, "best or paper (best)", "NAME"},
            sets_flag(request.sets),
+           allow_command_flag(configuration.allow_commands),
            json_flag(request.json)},
           [owned](const Given&) {
             for (const std::string& text : owned->sets) owned->configuration.sets.push_back(parse_assignment(text));

@@ -185,11 +185,18 @@ constexpr double kHalf = 0.5;
 // --then ENGINE: our engine first, then that one, in shares of the iterations that the task or the user has chosen.
 void add_stages(const std::string& engine, ConfigurationRequest& request) {
   if (engine != "mujoco") throw UserError("--then is mujoco, the engine that the run goes on with, not '{}'", engine);
-  request.sets.push_back(parse_assignment("task.engine=mujoco"));
-  const Configuration configuration = resolve_configuration(request);
-  if (configuration.settings.twin.first == 0.0) {
-    request.sets.push_back(parse_assignment(fmt::format("twin.first={}", kHalf)));
+  bool chosen = false;  // the share, by the user
+  for (const Assignment& said : request.sets) {
+    const std::string value = format_value(said.value);
+    if (said.key == "task.engine" && value != "\"mujoco\"")
+      throw UserError("--then mujoco is task.engine=mujoco, so it does not go with --set task.engine={}", value);
+    chosen = chosen || said.key == "twin.first";
   }
+  request.sets.push_back({"task.engine", {std::string("mujoco")}, "--then"});
+  const Configuration configuration = resolve_configuration(request);
+  if (configuration.settings.twin.first > 0.0) return;
+  if (chosen) throw UserError("--then is for a first stage, so twin.first must be above 0");
+  request.sets.push_back({"twin.first", {kHalf}, "--then"});
 }
 
 int show_rehearsal(const TrainRequest& request) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <span>
@@ -118,6 +119,19 @@ int main(void) {
 
 #endif
 )C";
+
+// Words of C and C++ that would otherwise pass for a name, and what the header itself calls or defines.
+constexpr std::string_view kTaken[] = {
+    "alignas",  "alignof",  "and",     "asm",    "auto",     "bitand",    "bitor",    "bool",      "break",
+    "case",     "catch",    "char",    "class",  "compl",    "concept",   "const",    "constexpr", "continue",
+    "decltype", "default",  "delete",  "do",     "double",   "else",      "enum",     "explicit",  "export",
+    "extern",   "false",    "float",   "for",    "friend",   "goto",      "if",       "inline",    "int",
+    "int32_t",  "long",     "main",    "memcpy", "mutable",  "namespace", "new",      "noexcept",  "not",
+    "nullptr",  "operator", "or",      "printf", "private",  "protected", "public",   "register",  "requires",
+    "restrict", "return",   "short",   "signed", "sizeof",   "static",    "struct",   "switch",    "template",
+    "this",     "throw",    "true",    "try",    "typedef",  "typeid",    "typename", "uint32_t",  "union",
+    "unsigned", "using",    "virtual", "void",   "volatile", "while",     "xor",
+};
 
 std::string upper(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -275,6 +289,9 @@ std::string filled(std::string_view form, const std::map<std::string, std::strin
 }  // namespace
 
 void check_c_name(const std::string& name) {
+  if (std::find(std::begin(kTaken), std::end(kTaken), name) != std::end(kTaken)) {
+    throw UserError("--name is what names in C begin with, and '{}' means something in C or C++ already", name);
+  }
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto later = [&](char c) { return letter(c) || c == '_' || (c >= '0' && c <= '9'); };
   if (!name.empty() && name.size() <= 64 && letter(name.front()) && std::all_of(name.begin(), name.end(), later) &&

@@ -101,7 +101,11 @@ void describe_task(const TrainedPolicy& trained, Json& metadata) {
   const ActionNames names = action_names(*configuration.made);
   metadata["actuators"] = names.actuators;
   metadata["joints"] = names.joints;
-  if (robot != nullptr) metadata["engine"] = robot->engine == Engine::kOwn ? "own" : "mujoco";
+  if (robot != nullptr) {
+    metadata["engine"] = robot->engine == Engine::kOwn      ? "own"
+                         : robot->engine == Engine::kMujoco ? "mujoco"
+                                                            : "simulator";
+  }
 }
 
 void describe_rule(const ControlRule& rule, bool robot, Json& metadata) {

@@ -228,7 +228,8 @@ Vector draw_inputs(const Task& task, Window& window, RandomStream& random) {
 DerivativeCheck check_derivatives(const std::shared_ptr<const Task>& task, int states, int window_steps,
                                   std::uint64_t seed) {
   if (!task->spec().differentiable) {
-    throw UserError("task {} has no derivative to check: its simulator is not differentiable", task->spec().name);
+    throw UserError("task {} has no derivative to check: its simulator is not differentiable{}", task->spec().name,
+                    task->find_robot() != nullptr ? "; that of our engine is, --set task.engine=own" : "");
   }
   Window window(task, window_steps);
   DerivativeCheck result{.states = states, .window = window_steps};

@@ -96,6 +96,8 @@ class Evaluation {
     }
     if (words.defined.contains(node.word)) return defined(node);
     if (words.drawn.contains(node.word)) {
+      if (moment_.draws != nullptr)
+        fail(node, fmt::format("{} is not drawn yet: [draws] are, from first to last", node.word));
       fail(node, fmt::format("{} is drawn for a start, for [reset] and [states]; it has no meaning {}", node.word,
                              moment_.where()));
     }

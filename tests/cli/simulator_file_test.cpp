@@ -113,6 +113,11 @@ TEST_F(SimulatorFile, StartsNothingUnlessItIsAllowed) {
   EXPECT_EQ(run({"train", "--resume", "--out", "own", "--set", "iterations=2"}).code, 0);
   EXPECT_EQ(run({"eval", "own", "--episodes", "4", "--engine", "mujoco"}).code, 0);
   EXPECT_EQ(starts(), 0U);
+  const ProgramOutcome listed = run({"settings", "crane.toml", "--allow-command"});
+  EXPECT_EQ(listed.code, 0) << listed.err;
+  EXPECT_EQ(starts(), 1U);
+  expect_refused({"check", "crane.toml", "--allow-command"}, {"no derivative to check", "--set task.engine=own"});
+  fs::remove(at("started"));
   // Given again it is another one's.
   const ProgramOutcome given =
       train("given", {"--set", fmt::format("task.command=\"{}\"", program("other")), "iterations=1"});

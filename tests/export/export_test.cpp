@@ -322,6 +322,7 @@ TEST_F(ExportTest, Refuses) {
   EXPECT_THAT(sentence({.to = "tensorflow", .out = out}), HasSubstr("onnx, c or torch"));
   EXPECT_THAT(sentence({.to = "onx", .out = out}), HasSubstr("did you mean 'onnx'?"));
   EXPECT_THAT(sentence({.to = "c", .out = out, .name = "2legs"}), HasSubstr("'2legs'"));
+  EXPECT_THAT(sentence({.to = "c", .out = out, .name = "int"}), HasSubstr("'int' means something in C"));
   EXPECT_THAT(sentence({.to = "c", .out = ""}), HasSubstr("--out"));
   EXPECT_THAT(sentence({.to = "c", .out = scratch_.path()}), HasSubstr("is a folder"));
   EXPECT_THAT(sentence({.to = "c", .out = scratch_ / "nowhere/policy.h"}), HasSubstr("there is no folder"));

@@ -309,6 +309,9 @@ TEST(TaskFileReset, UsesWhatWasDrawnTwice) {
   EXPECT_THAT(refusal_of(with("angle")),
               AllOf(StartsWith("t.toml:4:11: "), HasSubstr("angle is drawn for a start"), HasSubstr("after a step")));
   EXPECT_THAT(refusal_of(with("x") + "[define]\nangle = 1\n"), HasSubstr("second time"));
+  std::string early = with("x");
+  early.replace(early.find("uniform(-pi, pi)"), 16, "2 * far[0]");
+  EXPECT_THAT(refusal_of(early), HasSubstr("far is not drawn yet"));
 }
 
 TEST(TaskFileCopy, NeedsNoOtherFile) {
