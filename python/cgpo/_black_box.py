@@ -23,6 +23,10 @@ class _Instances:
         self._steps: dict[int, int] = {}
         self._over: dict[int, bool] = {}
 
+    def __del__(self) -> None:
+        for made in self._made.values():
+            made.close()
+
     def reset(self, first: int, seeds: Sequence[int], observations: np.ndarray) -> None:
         for i, (seed, own) in enumerate(zip(seeds, observations), start=first):
             if i not in self._made:

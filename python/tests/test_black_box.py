@@ -121,3 +121,17 @@ class Broken(Tank):
 def test_says_what_is_wrong(call, sentence):
     with pytest.raises(cgpo.Error, match=sentence):
         call()
+
+
+def test_closes_its_environments():
+    opened, closed = [], []
+
+    class Counted(Tank):
+        def __init__(self):
+            opened.append(self)
+
+        def close(self):
+            closed.append(self)
+
+    train(cgpo.black_box(Counted, costs={"energy": 20.0}, horizon=40), "run", algo="ppo-lag")
+    assert opened and len(closed) == len(opened)
