@@ -25,17 +25,21 @@ BASELINES = ["cpo", "pdo", "appo", "cup", "shac-lag", "bptt-lag"]
 
 
 def metrics(log):
-    """Share of updates over a limit by more than 1 %, and steps until converged, by the strict rule of docs/guide/compare.md."""
+    """Share of updates over a limit by more than 1 %, and steps until converged, by the strict rule of docs/guide/compare.md.
+
+    Iterations that prepare on our engine count as iterations and steps, and as where the returns begin (src/judge/metrics.hpp)."""
     limits = log[0]["limits"]
     size = [max(abs(b), 1.0) for b in limits]
-    feasible = [all(c <= b for c, b in zip(line["costs"], limits)) for line in log]
-    over = sum(any(c > b + 0.01 * s for c, b, s in zip(line["costs"], limits, size)) for line in log) / len(log)
+    judged = [line.get("stage") != "own" for line in log]
+    feasible = [ours and all(c <= b for c, b in zip(line["costs"], limits)) for ours, line in zip(judged, log)]
+    over = sum(ours and any(c > b + 0.01 * s for c, b, s in zip(line["costs"], limits, size))
+               for ours, line in zip(judged, log)) / sum(judged)
     returns = [line["return"] for line in log]
     window = max(1, round(0.1 * len(log)))
     best = max((r for r, ok in zip(returns, feasible) if ok), default=None)
     if best is None:
         return over, None
-    least = best - 0.05 * (max(returns) - min(returns))
+    least = best - 0.05 * (max(r for r, ours in zip(returns, judged) if ours) - min(returns))
     for k in range(len(log) - window):
         if all(feasible[j] and returns[j] >= least for j in range(k, k + window + 1)):
             return over, log[k]["steps"]

@@ -35,14 +35,14 @@ def one_run(options, folder, name, seed):
              str(run), "--set", "task.engine=mujoco", *more, *options.set]
     core_seconds = core_seconds_of(train)
     log = [json.loads(line) for line in open(run / "log.jsonl")]
-    on_mujoco = [line for line in log if line.get("stage", "task") == "task"]
-    over, converged = metrics(on_mujoco)
+    over, converged = metrics(log)
+    converged_on_task = next((line.get("steps_task", line["steps"]) for line in log if line["steps"] == converged), None)
     found = subprocess.run([options.program, "eval", str(run), "--threads", "1", "--json", "--episodes", str(options.episodes)],
                            check=True, capture_output=True, text=True)
     report = json.loads(found.stdout)
     part = lambda of: {"return": of["return"]["mean"], "cost": of["costs"][0]["mean"], "se": of["costs"][0]["se"],
                        "verdict": of["costs"][0]["verdict"]}
-    return {"name": name, "algo": options.algo, "seed": seed, "set": options.set, "over": over, "conv": converged,
+    return {"name": name, "algo": options.algo, "seed": seed, "set": options.set, "over": over, "conv": converged, "conv_task": converged_on_task,
             "steps": log[-1]["steps"], "steps_task": log[-1].get("steps_task"), "core_seconds": core_seconds,
             "noisy": part(report), "deployed": part(report["deployed"])}
 
@@ -80,8 +80,9 @@ def row(name, algo, runs):
     largest = max(value("noisy", "cost") + value("deployed", "cost"))
     kept = [all(r[part]["cost"] <= limit for part in ("noisy", "deployed")) for r in runs]
     surely = [all(r[part]["cost"] + 1.645 * r[part]["se"] <= limit for part in ("noisy", "deployed")) for r in runs]
-    converged = [r["conv"] for r in runs if r["conv"]]
-    after = f"{statistics.mean(converged) / 1e6:.2f}e6 ({len(converged)})" if converged else "0"
+    converged = [(r["conv"], r["conv_task"]) for r in runs if r["conv"]]
+    after = " of ".join(f"{statistics.mean(steps) / 1e6:.2f}e6" for steps in zip(*[c[::-1] for c in converged]))
+    after = f"{after} ({len(converged)})" if converged else "– (0)"
     seconds = [r["core_seconds"] for r in runs]
     seeds = [r["seed"] for r in runs]
     return "| " + " | ".join([
@@ -97,7 +98,7 @@ def publish(options):
             if line["seed"] >= 1000 and not line["set"]:
                 rows.setdefault((line["name"], line["algo"]), []).append(line)
     table = ["| | algorithm | seeds | return: mean (worst) | deployed | cost: mean, deployed (largest) | limit | kept, with 95 % | updates over "
-             "| steps until converged (seeds) | steps, a run | seconds of a core |",
+             "| steps of MuJoCo of all until converged (seeds) | steps, a run | seconds of a core |",
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     table += [row(name, algo, rows[name, algo]) for name in ROBOTS for algo in ("cgpo", "cpo") if (name, algo) in rows]
     page = Path(options.page)

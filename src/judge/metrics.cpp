@@ -19,14 +19,15 @@ double return_of(const LogEntry& entry) {
   return too_many_diverged(entry.report) || is_preparation(entry.report) ? kNan : entry.report.return_mean;
 }
 
+// From where the run began, be it on another engine, to its best on the task's own.
 double return_range(std::span<const LogEntry> log) {
   double low = std::numeric_limits<double>::infinity();
   double high = -low;
   for (const LogEntry& entry : log) {
-    const double value = return_of(entry);
-    if (!std::isfinite(value)) continue;
+    const double value = entry.report.return_mean;
+    if (!std::isfinite(value) || too_many_diverged(entry.report)) continue;
     low = std::min(low, value);
-    high = std::max(high, value);
+    if (!is_preparation(entry.report)) high = std::max(high, value);
   }
   return high >= low ? high - low : 0.0;
 }
@@ -138,13 +139,15 @@ RunMetrics measure(std::span<const LogEntry> log, const MetricSettings& settings
   metrics.convergence_paper = converged_as_in_paper(log, settings);
   metrics.convergence_strict = converged_strictly(log, settings);
   if (!has_limits(log)) return metrics;
+  std::size_t updates = 0;
   std::size_t over = 0;
   std::size_t critical = 0;
   for (const LogEntry& entry : log) {
+    updates += is_preparation(entry.report) ? 0 : 1;
     over += any_above(entry.report, settings.margin) ? 1 : 0;
     critical += any_above(entry.report, -settings.radius) ? 1 : 0;
   }
-  metrics.violations_whole = static_cast<double>(over) / static_cast<double>(log.size());
+  if (updates > 0) metrics.violations_whole = static_cast<double>(over) / static_cast<double>(updates);
   if (critical > 0) metrics.violations_critical = static_cast<double>(over) / static_cast<double>(critical);
   return metrics;
 }

@@ -43,7 +43,8 @@ struct RunMetrics {
 
 // Feasible: every J_C ≤ b, the return is finite, and not too many episodes diverged (rollout/divergence.hpp); if they
 // did, nothing of that iteration is known. Range: largest less smallest known return of the run. w: the window in
-// iterations, rounded, at least 1.
+// iterations, rounded, at least 1. Iterations that prepared on another engine count as iterations and steps, and the
+// range begins where they did; they are neither feasible nor updates, and how high they came is of no matter.
 //   convergence_paper   the first feasible point k with |J_R(j) − J_R(k)| ≤ threshold·range for j = k+1 … k+w, as far
 //                       as the run goes
 //   convergence_strict  the first k from which on all of j = k … k+w, none of them beyond the run's end, are feasible

@@ -100,6 +100,24 @@ TEST(Convergence, PointIsAtItsStepsHoweverLongIterationsAre) {
   EXPECT_EQ(measure(log).convergence_strict, 8 + 16 + 32);
 }
 
+// Eight iterations on another engine, which count as iterations and steps; then 90 on the task's own, where it needs
+// two.
+TEST(Convergence, OfARunInStages) {
+  std::vector<double> returns = {0, 20, 40, 60, 80, 100, 120, 140, 90, 95};
+  returns.resize(20, 96.0);
+  std::vector<double> costs = all(20, 1.0);
+  costs[7] = 9.0;
+  auto log = curve(returns, costs, 2.0);
+  for (std::size_t i = 0; i < log.size(); ++i) log[i].report.stage = i < 8 ? "own" : "task";
+  // The range is from 0, where the run began, to 96, the best where the task is: 95 is near enough, and 90 is not.
+  EXPECT_EQ(measure(log).convergence_strict, 1000);
+  EXPECT_EQ(measure(log).convergence_paper, 1000);
+  EXPECT_EQ(measure(log).violations_whole, 0.0) << "of another engine";
+  log[9].report.costs = {2.5};
+  EXPECT_EQ(measure(log).convergence_strict, 1100);
+  EXPECT_DOUBLE_EQ(measure(log).violations_whole.value(), 1.0 / 12.0) << "of the updates where the task is";
+}
+
 TEST(Convergence, NeverFeasible) {
   const RunMetrics metrics = measure(curve(all(10, 1.0), all(10, 3.0), 2.0));
   EXPECT_EQ(metrics.convergence_paper, std::nullopt);
