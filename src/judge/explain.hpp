@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cgpo/base/numbers.hpp"
 #include "cgpo/judge/evaluate_policy.hpp"
 #include "cgpo/run/run_log.hpp"
 #include "cgpo/studies/diagnosis.hpp"
@@ -45,6 +46,7 @@ struct RunHistory {
   std::optional<double> best_return;  // of a policy that may be deployed
   int best_iteration = 0;
   double recent_return = 0.0;  // mean of those of the last five iterations that can be judged; NaN: none
+  double last_return = kNan;   // of the last iteration; NaN: it cannot be judged
   double return_range = 0.0;   // largest − smallest of the run
 };
 RunHistory summarise_log(const std::vector<LogEntry>& log, const RadiusSettings& radius);

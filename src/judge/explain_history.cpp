@@ -43,8 +43,12 @@ Delivery deliver(const std::vector<LogEntry>& log, std::size_t begin, std::size_
 RunHistory summarise_log(const std::vector<LogEntry>& log, const RadiusSettings& radius) {
   RunHistory history;
   history.iterations = static_cast<int>(log.size());
-  history.recent = std::min(history.iterations, std::max(kRecentAtLeast, history.iterations / 4));
   if (log.empty()) return history;
+  // What updates did on another engine says nothing of those that came after.
+  const auto judged = static_cast<int>(
+      std::count_if(log.begin(), log.end(), [](const LogEntry& entry) { return !is_preparation(entry.report); }));
+  const int last_stage = judged > 0 ? judged : history.iterations;
+  history.recent = std::min(last_stage, std::max(kRecentAtLeast, history.iterations / 4));
   const std::size_t begin = log.size() - static_cast<std::size_t>(history.recent);
   const double share = 1.0 / history.recent;
   constexpr double kRounding = 1e-9;
@@ -90,6 +94,8 @@ RunHistory summarise_log(const std::vector<LogEntry>& log, const RadiusSettings&
       recent.push_back(report.return_mean);
   }
   if (recent.empty()) history.recent_return = kNan;
+  const IterationReport& last = log.back().report;
+  if (!too_many_diverged(last) && !is_preparation(last)) history.last_return = last.return_mean;
   for (const double value : recent) history.recent_return += value / static_cast<double>(recent.size());
   return history;
 }

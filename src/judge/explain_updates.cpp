@@ -174,7 +174,8 @@ void radius_bounds(const Case& c, Findings& found) {
 void fall_back(const Case& c, Findings& found) {
   if (!c.history.best_return || c.history.iterations < kFewestIterations) return;
   const double recent = c.history.recent_return;
-  if (*c.history.best_return - recent <= kFallenBack * c.history.return_range) return;
+  const double least = *c.history.best_return - kFallenBack * c.history.return_range;
+  if (recent >= least || c.history.last_return >= least) return;  // the last alone: of a run that still rises
   found.add("fell-back",
             fmt::format("The run had a better feasible policy: return {:.4g} at iteration {}, {}.",
                         *c.history.best_return, c.history.best_iteration + 1,

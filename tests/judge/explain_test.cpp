@@ -384,6 +384,10 @@ TEST(Explain, ABetterPolicyBefore) {
   EXPECT_THAT(only(all).advice, HasSubstr("--checkpoint best"));
   all.history.recent_return = kNan;
   EXPECT_THAT(only(all).text, AllOf(HasSubstr("365 at iteration 81"), HasSubstr("too many episodes diverged")));
+  all.history.last_return = 364.0;  // it still rises: the mean of the last ones is behind it
+  EXPECT_THAT(causes(all), IsEmpty());
+  all.history.last_return = 100.0;
+  EXPECT_EQ(only(all).cause, "fell-back");
   all.history.iterations = 4;  // too young to tell
   EXPECT_THAT(causes(all), IsEmpty());
   all.history.iterations = 150;
@@ -513,6 +517,31 @@ TEST(RunHistory, SharesThatCameByHand) {
   EXPECT_DOUBLE_EQ(delivery.share, 0.5);
   EXPECT_DOUBLE_EQ(delivery.se, std::sqrt(1.0 + 1.0 + 4.0) / 6.0);
   EXPECT_DOUBLE_EQ(delivery.predicted, 4.0 / 3.0);
+}
+
+// Of a run in two stages only the second one is looked at, short as it may be.
+TEST(RunHistory, LeavesOutWhatAnotherEngineDid) {
+  RadiusSettings radius;
+  radius.lower = 1e-4;
+  std::vector<LogEntry> log;
+  for (int i = 0; i < 12; ++i) {
+    log.push_back(entry(i, i < 8 ? 1e-4 : 1e-3));
+    IterationReport& report = log.back().report;
+    report.stage = i < 8 ? "own" : "task";
+    report.change_predicted = {1.0};
+    report.change_realised = {i < 8 ? 0.0 : 1.0};
+    report.change_se = {0.1};
+  }
+  const RunHistory history = summarise_log(log, radius);
+  EXPECT_EQ(history.recent, 4);
+  EXPECT_EQ(history.at_lower, 0.0);
+  ASSERT_EQ(history.deliveries.size(), 1U);
+  EXPECT_EQ(history.deliveries[0].updates, 4);
+  EXPECT_DOUBLE_EQ(history.deliveries[0].share, 1.0);
+  EXPECT_EQ(history.last_return, 11.0);
+  log.resize(8);  // stopped before it came to the second
+  EXPECT_EQ(summarise_log(log, radius).recent, 8);
+  EXPECT_TRUE(std::isnan(summarise_log(log, radius).last_return));
 }
 
 }  // namespace
