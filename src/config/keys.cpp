@@ -157,6 +157,7 @@ Value read(const LimitsField& field, const Settings& settings) { return list_of(
 }  // namespace
 
 std::string Range::words() const {
+  if (or_zero) return Range{low, high, low_open, high_open}.words() + ", or 0";
   if (low == -kInfinity && high == kInfinity) return "";
   if (low == -kInfinity) return fmt::format("{} {}", high_open ? "below" : "at most", high);
   if (high == kInfinity) return fmt::format("{} {}", low_open ? "above" : "at least", low);

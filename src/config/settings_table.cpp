@@ -29,6 +29,9 @@ constexpr Range open(double low, double high) {
 }
 constexpr Range above_to(double low, double high) { return {.low = low, .high = high, .low_open = true}; }
 constexpr Range from_below(double low, double high) { return {.low = low, .high = high, .high_open = true}; }
+constexpr Range zero_or_from_below(double low, double high) {
+  return {.low = low, .high = high, .high_open = true, .or_zero = true};
+}
 constexpr Either kEither;
 constexpr Layers kLayers;
 constexpr TaskCosts kTaskCosts;
@@ -162,7 +165,7 @@ constexpr Key kTable[] = {
     CGPO_SETTING(radius.damping, above(0.0), "share of plain length in the action metric, in units of its mean diagonal"),
     CGPO_SETTING(radius.rows, whole(1, 1 << 14), "states times actions at which the action metric is taken"),
     CGPO_SETTING(radius.debias, kEither, "whether the gradients' sampling noise is taken out of the predictions"),
-    CGPO_SETTING(radius.confidence, from_below(0.0, 1.0),
+    CGPO_SETTING(radius.confidence, zero_or_from_below(0.5, 1.0),
                  "probability with which an update keeps the limits, with noise and without, as J_C over all iterations tells; 0: costs "
                  "are their means over the batch, and an update aims at the limit itself"),
     CGPO_SETTING(radius.margin, closed(0.0, 1.0),

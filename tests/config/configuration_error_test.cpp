@@ -95,6 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
              {"radius.test must be one of \"paper\", \"one-sided\", \"paired\", \"fixed\"", "did you mean 'fixed'?"}},
         Case{"radius.shrink=1", {"radius.shrink must be a number above 0 and below 1"}},
         Case{"radius.grow=1", {"radius.grow must be a number above 1"}},
+        Case{"radius.confidence=0.2", {"radius.confidence must be a number of at least 0.5 and below 1, or 0"}},
         Case{"radius.initial=nan", {"radius.initial must be a number above 0"}},
         Case{"radius.initial=inf", {"radius.initial must be a number above 0"}},
         Case{"radius.initial=1", {"radius.initial (1) must lie between radius.lower", "radius.upper"}},
