@@ -45,9 +45,7 @@ class StagedAlgorithm final : public Algorithm {
 
  public:
   StagedAlgorithm(const AlgorithmEntry& entry, const AlgorithmContext& context)
-      : entry_(entry),
-        context_(context),
-        first_(std::max(1, static_cast<int>(std::lround(context.settings.twin.first * context.settings.iterations)))) {
+      : entry_(entry), context_(context), first_(preparing_iterations(entry.name, context.settings, *context.task)) {
     begin(/*prepares=*/true);
   }
 
@@ -112,14 +110,20 @@ class StagedAlgorithm final : public Algorithm {
 
 }  // namespace
 
+int preparing_iterations(const std::string& name, const Settings& settings, const Task& task) {
+  const bool by_gradients = settings.gradient.source != GradientSource::kZobg;
+  if (settings.twin.first == 0.0 || task.twin() == nullptr || !by_gradients) return 0;
+  if (find_algorithm(name).keeps_data) {
+    throw UserError(
+        "{} learns a model of one engine, so it has no first stage on ours: without --then, and twin.first=0", name);
+  }
+  const auto share = static_cast<int>(std::lround(settings.twin.first * settings.iterations));
+  return std::min(std::max(1, share), settings.iterations - 1);
+}
+
 std::unique_ptr<Algorithm> make_algorithm(const std::string& name, const AlgorithmContext& context) {
   const AlgorithmEntry& entry = find_algorithm(name);
-  const bool by_gradients = context.settings.gradient.source != GradientSource::kZobg;
-  if (context.settings.twin.first == 0.0 || context.task->twin() == nullptr || !by_gradients)
-    return entry.make(context);
-  if (entry.keeps_data) {
-    throw UserError("twin.first is not for {}, which learns a model of one engine", name);
-  }
+  if (preparing_iterations(name, context.settings, *context.task) == 0) return entry.make(context);
   return std::make_unique<StagedAlgorithm>(entry, context);
 }
 

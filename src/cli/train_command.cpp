@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "cgpo/algorithms/staged.hpp"
 #include "cgpo/base/cpu.hpp"
 #include "cgpo/base/file.hpp"
 #include "cgpo/base/numbers.hpp"
@@ -20,6 +21,7 @@
 #include "cgpo/kernel/kernel.hpp"
 #include "cgpo/rollout/divergence.hpp"
 #include "cgpo/run/rehearsal.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 #include "cgpo/view/live_view.hpp"
 
 namespace cgpo {
@@ -50,6 +52,12 @@ std::string describe_backend(const Task& task, Backend backend) {
                      slow ? " (no AVX2 here: this will be slow)" : "");
 }
 
+// Whose the episodes are, if not ours.
+std::string other_engine(const Task& task) {
+  if (task.find_robot() == nullptr || task.find_robot()->engine == Engine::kOwn) return "";
+  return task.find_robot()->engine == Engine::kMujoco ? "MuJoCo's" : "the simulator's";
+}
+
 void print_header(std::FILE* stream, const Configuration& configuration, const Task& task, const fs::path& folder,
                   int threads) {
   const Settings& settings = configuration.settings;
@@ -58,6 +66,11 @@ void print_header(std::FILE* stream, const Configuration& configuration, const T
   say(stream, "{} iterations of {}{} episodes of {} steps; {}, {} thread{}\n", settings.iterations,
       settings.batch.adaptive ? "at most " : "", settings.environments, settings.horizon,
       describe_backend(task, settings.kernel.backend), threads, threads == 1 ? "" : "s");
+  const std::string other = other_engine(task);
+  if (other.empty()) return;
+  const int first = preparing_iterations(configuration.algorithm, settings, task);
+  if (first > 0) say(stream, "{} iterations prepare on our engine; then episodes, limits and verdict are ", first);
+  say(stream, "{}{}\n", first > 0 ? "" : "episodes, limits and verdict are ", other);
 }
 
 // What a command that opens the run's folder needs if its simulator is a program.
@@ -81,6 +94,7 @@ std::string plus_minus(double mean, double standard_error) {
 
 const char* limit_words(const IterationReport& report, double mean, double standard_error, double limit) {
   if (std::isinf(limit)) return "there is none";
+  if (is_preparation(report)) return "not judged, since this is our engine";
   if (too_many_diverged(report)) return "cannot be judged: too many episodes diverged";
   if (!(mean <= limit)) return "over the limit";
   if (std::isnan(standard_error)) return "cannot be judged: one episode has no standard error";
@@ -88,7 +102,12 @@ const char* limit_words(const IterationReport& report, double mean, double stand
 }
 
 void print_last_episodes(std::FILE* stream, const IterationReport& report, const std::vector<std::string>& costs) {
-  say(stream, "\nthe last episodes, before the last update (eval judges the policy that came of it):\n");
+  if (is_preparation(report)) {
+    say(stream,
+        "\nthe last episodes, on our engine, where the run prepares; of the task's own nothing is known yet:\n");
+  } else {
+    say(stream, "\nthe last episodes, before the last update (eval judges the policy that came of it):\n");
+  }
   say(stream, "return  {}\n", plus_minus(report.return_mean, report.return_se));
   for (std::size_t i = 0; i < report.costs.size(); ++i) {
     const double limit = report.limits[i];
@@ -192,6 +211,9 @@ void add_stages(const std::string& engine, ConfigurationRequest& request) {
       throw UserError("--then mujoco is task.engine=mujoco, so it does not go with --set task.engine={}", value);
     chosen = chosen || said.key == "twin.first";
   }
+  const Configuration asked = resolve_configuration(request);
+  if (asked.task_options.values().count("engine") == 0)
+    throw UserError("--then is for tasks with two engines; task {} has no task.engine", asked.task);
   request.sets.push_back({"task.engine", {std::string("mujoco")}, "--then"});
   const Configuration configuration = resolve_configuration(request);
   if (configuration.settings.twin.first > 0.0) return;

@@ -255,6 +255,14 @@ void apply_request(const std::vector<Assignment>& assignments, Configuration& co
   }
 }
 
+// A policy that is there already needs no first stage to be prepared in.
+void leave_out_first_stage(Configuration& configuration) {
+  double& first = configuration.settings.twin.first;
+  if (configuration.init.empty() || first == 0.0 || is_given(configuration, "twin.first")) return;
+  first = 0.0;
+  configuration.origins["twin.first"] = {"--init", "The run begins with a policy, so it needs no first stage"};
+}
+
 // Makes what is implicit explicit, so that the file says everything.
 void fill_in(const Task& task, Configuration& configuration) {
   Settings& settings = configuration.settings;
@@ -325,6 +333,7 @@ Configuration resolve(const ConfigurationRequest& request, const Configuration* 
   }
   apply_blocks(configuration);
   apply_request(assignments, configuration);
+  leave_out_first_stage(configuration);
   fill_in(*task, configuration);
   check_together(configuration.settings);
   const bool has_these_options =

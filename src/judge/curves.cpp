@@ -165,6 +165,12 @@ Json curves_json(Logs logs, const std::vector<std::string>& costs, std::size_t f
   column("iteration", [](const LogEntry& entry) { return static_cast<double>(entry.report.iteration + 1); });
   column("steps", [](const LogEntry& entry) { return static_cast<double>(entry.report.steps); });
   column("seconds", [](const LogEntry& entry) { return entry.seconds; });
+  // Whether it prepared on our engine, in all logs that have the line.
+  result["prepares"] = Json::array();
+  for (const Row& row : rows) {
+    result["prepares"].push_back(
+        std::all_of(row.begin(), row.end(), [](const LogEntry* entry) { return is_preparation(entry->report); }));
+  }
   result["case"] = Json::array();
   for (const Row& row : rows) {
     if (alone) result["case"].push_back(row.front()->report.update_case);

@@ -9,8 +9,8 @@
 
 namespace cgpo {
 
-// {"iteration", "steps", "seconds": […], "case", "diverged": […], "series": {NAME: {"mean": […], "half": […]}}} from
-// line `from` on.
+// {"iteration", "steps", "seconds": […], "prepares", "case", "diverged": […], "series": {NAME: {"mean": […], "half":
+// […]}}} from line `from` on.
 //
 // NAME is that of a chart (run/report_fields.hpp), with /C or /S for each cost or signal: return, cost/C, gradient/S.
 // What no line has is left out; missing numbers are null.

@@ -77,6 +77,36 @@ const limitLabels = {
   },
 };
 
+// The last place at which a run that prepares on our engine still did; null: it never does.
+function lastOfPreparation(curves, axis) {
+  const at = curves.prepares.lastIndexOf(true);
+  return at < 0 ? null : curves[axis][at];
+}
+
+// A line where a run goes over from our engine to the task's.
+const stageLines = {
+  id: 'stageLines',
+  afterDatasetsDraw(chart) {
+    const { ctx, chartArea, scales } = chart;
+    for (const x of chart.options.stages || []) {
+      if (!(x > scales.x.min && x < scales.x.max)) continue;
+      const pixel = scales.x.getPixelForValue(x);
+      ctx.save();
+      ctx.strokeStyle = ctx.fillStyle = cssColor('--soft');
+      ctx.setLineDash([2, 3]);
+      ctx.beginPath();
+      ctx.moveTo(pixel, chartArea.top);
+      ctx.lineTo(pixel, chartArea.bottom);
+      ctx.stroke();
+      ctx.font = '11px system-ui, sans-serif';
+      ctx.textBaseline = 'bottom';
+      ctx.textAlign = 'right';
+      ctx.fillText('our engine', pixel - 4, chartArea.bottom - 3);
+      ctx.restore();
+    }
+  },
+};
+
 // 1, 2 or 5 times a power of ten, at least this much.
 function niceStep(least) {
   const power = 10 ** Math.floor(Math.log10(least));
@@ -135,7 +165,7 @@ class CurveBoard {
     return {
       type: 'line',
       data: { datasets: [] },
-      plugins: [limitLabels],
+      plugins: [limitLabels, stageLines],
       options: {
         animation: false, responsive: true, maintainAspectRatio: false, parsing: false, normalized: true,
         interaction: { mode: 'nearest', axis: 'x', intersect: false },
@@ -247,6 +277,7 @@ class CurveBoard {
     for (const { chart, definition, canvas, last: words } of this.charts.values()) {
       if (!chart) continue;
       chart.data.datasets = this.datasets(definition);
+      chart.options.stages = [...new Set(this.groups.map(({ curves }) => lastOfPreparation(curves, this.axis)).filter(x => x !== null))];
       const { x, y } = chart.options.scales;
       Object.assign(x, { min: first, max: last });
       x.title.text = AXES[this.axis];
@@ -321,12 +352,17 @@ class CurveBoard {
       }
     }
     const limits = (definition.limits || []).map(limit => `limit ${formatNumber(limit)}`);
+    for (const { curves, label } of this.groups) {
+      const last = lastOfPreparation(curves, this.axis);
+      if (last !== null) limits.push(`${label}: on our engine up to ${formatNumber(last)}`);
+    }
     return `${definition.title} over ${AXES[this.axis]}. ${[...parts, ...limits].join('. ')}.`;
   }
 }
 
 // Of one iteration.
 function limitWords(curves, at, mean, limit) {
+  if (curves.prepares[at]) return 'not judged, since this is our engine';
   if (curves.diverged[at]) return `cannot be judged: ${curves.diverged[at]}`;
   if (mean === null) return 'cannot be judged';
   return mean <= limit ? 'within the limit' : 'over the limit';

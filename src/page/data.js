@@ -47,7 +47,7 @@ function appendCurves(curves, more) {
     list.push(...(tail || new Array(more.steps.length).fill(null)));
   };
   const had = curves.steps.length;
-  for (const name of ['iteration', 'steps', 'seconds', 'case', 'diverged']) join(curves[name], more[name]);
+  for (const name of ['iteration', 'steps', 'seconds', 'prepares', 'case', 'diverged']) join(curves[name], more[name]);
   for (const name of new Set([...Object.keys(curves.series), ...Object.keys(more.series)])) {
     const target = curves.series[name] ||= { mean: new Array(Math.min(had, from)).fill(null) };
     const tail = more.series[name] || {};

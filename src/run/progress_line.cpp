@@ -11,6 +11,7 @@ std::string progress_line(const LogEntry& entry, int iterations, double steps_pe
   const IterationReport& report = entry.report;
   std::string text = fmt::format("{:>{}}/{}  return {}", report.iteration + 1, fmt::formatted_size("{}", iterations),
                                  iterations, number_or_unknown(report.return_mean));
+  if (is_preparation(report)) text.insert(text.find("  return"), "  our engine");
   for (std::size_t i = 0; i < report.costs.size(); ++i) {
     text += fmt::format("  cost {} {:<2} {:.5g}", number_or_unknown(report.costs[i]), limit_sign(report, i),
                         report.limits[i]);

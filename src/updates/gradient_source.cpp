@@ -158,11 +158,12 @@ std::unique_ptr<PolicyGradientSource> make_gradient_source(const ActorCritic<flo
   const GradientSource source = parts.context.settings.gradient.source;
   if (source == GradientSource::kZobg) return std::make_unique<ScoreGradient>(parts);
   if (!parts.simulator->differentiable()) {
+    const bool may_have_twin = parts.context.task->prelude() != nullptr;
     throw UserError(
-        "task {} is not differentiable, so {} cannot use {} gradients on it: --algo mb-cgpo takes them from a model "
-        "that "
-        "it learns of the task, and gradient.source = \"zobg\" needs none",
-        parts.context.task->spec().name, algorithm, source == GradientSource::kShac ? "shac" : "bptt");
+        "task {} is not differentiable, so {} cannot use {} gradients on it: {}--algo mb-cgpo takes them from a model "
+        "that it learns of the task, and gradient.source = \"zobg\" needs none",
+        parts.context.task->spec().name, algorithm, source == GradientSource::kShac ? "shac" : "bptt",
+        may_have_twin ? "gradient.twin=true takes them from our own engine, " : "");
   }
   return std::make_unique<SimulatorGradient>(parts);
 }

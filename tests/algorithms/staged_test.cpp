@@ -107,6 +107,21 @@ TEST(Staged, TakesThePolicyAlong) {
   EXPECT_GT(report.return_mean, first + 100.0);
 }
 
+// However large the share: a run that never came to the task would have learned it nowhere.
+TEST(Staged, LeavesAnIterationForTheTask) {
+  ThreadPool pool(1);
+  const auto stages = [&](std::vector<std::string> sets, int iterations) {
+    sets.insert(sets.end(), {"environments=16", "horizon=20"});
+    const auto training = begin(configuration_of("halfcheetah", "cgpo", sets), pool);
+    std::vector<std::string> found;
+    for (int i = 0; i < iterations; ++i) found.push_back(training->iterate().stage);
+    return found;
+  };
+  EXPECT_EQ(stages({"iterations=3", "twin.first=0.99"}, 3), (std::vector<std::string>{"own", "own", "task"}));
+  EXPECT_EQ(stages({"iterations=2", "twin.first=0.01"}, 2), (std::vector<std::string>{"own", "task"}));
+  EXPECT_EQ(stages({"iterations=1", "twin.first=0.5"}, 1), std::vector<std::string>{""});
+}
+
 TEST(Staged, OneStageUnlessThereAreTwoEngines) {
   ThreadPool pool(1);
   ConfigurationRequest request;

@@ -50,7 +50,7 @@ TEST_F(BadInput, Names) {
   expect_refused({"train", "function", "--iterations", "3"}, {"unknown option '--iterations'", "--set iterations=…"});
   expect_refused({"train", "function", "--radius.lower=1"}, {"--set radius.lower=…"});
   expect_refused({"train", "function", "--out", ""}, {"--out must not be empty"});
-  expect_refused({"train", "function", "--then", "mujoco"}, {"--then: unknown key 'task.engine'"});
+  expect_refused({"train", "function", "--then", "mujoco"}, {"--then is for tasks with two engines", "function"});
   expect_refused({"train", "ant", "--then", "mujoco", "--set", "task.engine=own"},
                  {"--then mujoco", "task.engine=\"own\""});
   expect_refused({"train", "ant", "--then", "mujoco", "--set", "twin.first=0"}, {"twin.first must be above 0"});

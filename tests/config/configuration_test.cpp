@@ -42,6 +42,18 @@ TEST(Configuration, LaterSourcesWin) {
   EXPECT_EQ(resolve({"iterations=9", "iterations=11"}).iterations, 11);
 }
 
+// A policy that is there needs no stage that prepares one, unless somebody asks for it.
+TEST(Configuration, RunsThatBeginWithAPolicyHaveNoFirstStage) {
+  ConfigurationRequest request;
+  request.task = "ant";
+  request.sets = {parse_assignment("task.engine=mujoco")};
+  EXPECT_EQ(resolve_configuration(request).settings.twin.first, 0.5);
+  request.init = "runs/a";
+  EXPECT_EQ(resolve_configuration(request).settings.twin.first, 0.0);
+  request.sets.push_back(parse_assignment("twin.first=0.25"));
+  EXPECT_EQ(resolve_configuration(request).settings.twin.first, 0.25);
+}
+
 TEST(Configuration, PaperPresetStandsBetweenTaskAndFile) {
   ConfigurationRequest request = request_for({}, "critic.batch = 32\n");
   request.preset = "paper";

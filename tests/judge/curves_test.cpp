@@ -40,6 +40,19 @@ TEST(Charts, CurvesSayWhichLinesCannotBeJudged) {
   EXPECT_EQ(curves_json(logs, {}, 2).at("diverged"), Json::array({"5 of 8 episodes diverged"}));
 }
 
+TEST(Charts, CurvesSayWhereARunPrepares) {
+  std::vector<std::vector<LogEntry>> logs(2, std::vector<LogEntry>(3));
+  for (auto& log : logs) {
+    for (std::size_t i = 0; i < log.size(); ++i) {
+      log[i].report.iteration = static_cast<int>(i);
+      log[i].report.stage = i < 2 ? "own" : "task";
+    }
+  }
+  logs[1][1].report.stage = "task";
+  EXPECT_EQ(curves_json(logs, {}).at("prepares"), Json({true, false, false}));
+  EXPECT_EQ(curves_json(std::span(logs).first(1), {}, 1).at("prepares"), Json({true, false}));
+}
+
 TEST(Charts, CurvesHaveTheirNames) {
   LogEntry entry;
   IterationReport& report = entry.report;
