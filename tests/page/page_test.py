@@ -319,6 +319,18 @@ class HardCases(PageTest):
         self.assertGreater(self.js("cgpo.board.charts.get('return').chart.data.datasets.find(set => set.series === 'return').pointRadius"), 0)
         self.assertIn('1 of 3 iterations', self.js("document.querySelector('#notes').innerText"))
 
+    def test_a_run_in_stages(self):
+        train('swimmer', 'staged', 5, sets=['twin.first=0.6'])
+        cgpo('report', 'staged', '--episodes', '8', '--threads', '1')
+        self.open('staged/report.html')
+        steps = [entry['steps'] for entry in read_log('staged') if entry['stage'] == 'own']
+        self.assertEqual(len(steps), 3)
+        self.assertEqual(self.js("cgpo.board.charts.get('return').chart.options.stages"), [steps[-1]])
+        words = self.js("document.querySelector('[data-chart=\"return\"]').getAttribute('aria-label')")
+        self.assertIn('on our engine up to', words)
+        self.browser.click('[data-axis=iteration]')
+        self.assertEqual(self.js("cgpo.board.charts.get('return').chart.options.stages"), [3])
+
     def test_no_iteration(self):
         name = self.copy('none')
         write_log(name, [])
