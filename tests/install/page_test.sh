@@ -53,6 +53,9 @@ cd "$project"
 run_block files.sh
 has() { grep -q "$2" "$1" || fail "$1 lacks $2: $(cat "$1")"; }
 has runs/crane-file/definition.toml '<site name="hook"'
+run_block mujoco.sh
+has runs/crane-mujoco/log.jsonl '"stage":"task"'
+has crane_policy.h 'void cgpo_policy'
 run_block build.sh
 run_block check.sh
 run_block train.sh
