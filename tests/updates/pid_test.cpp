@@ -67,19 +67,20 @@ TEST(PidMultipliers, DoesNotWindUp) {
   EXPECT_NEAR(both.after(kLimit), 0.5, 1e-12);
 }
 
+// On top of a sum that stays 5: a fall takes nothing off it.
 TEST(PidMultipliers, OnlyARisingCostHasADerivative) {
   const PidSettings slope{
       .proportional = 0.0, .integral = 0.0, .derivative = 1.0, .derivative_memory = 0.0, .delay = 3};
-  Controller controller(slope);
-  EXPECT_EQ(controller.after(1000.0), 0.0);  // nothing has risen yet, whatever the cost is
-  for (const double cost : {900.0, 100.0, 0.0}) EXPECT_EQ(controller.after(cost), 0.0);
+  Controller controller(slope, {.learning_rate = 1.0, .initial = 5.0});
+  EXPECT_EQ(controller.after(1000.0), 5.0);  // nothing has risen yet, whatever the cost is
+  for (const double cost : {900.0, 100.0, 0.0}) EXPECT_EQ(controller.after(cost), 5.0);
   // On its way up below the limit, too: over three iterations, not over one.
-  EXPECT_EQ(controller.after(1.0), 0.0);  // 900 three before
-  EXPECT_EQ(controller.after(2.0), 0.0);  // 100
-  EXPECT_DOUBLE_EQ(controller.after(3.0), 3.0);
-  EXPECT_DOUBLE_EQ(controller.after(3.0), 2.0);
-  EXPECT_DOUBLE_EQ(controller.after(3.0), 1.0);
-  EXPECT_EQ(controller.after(3.0), 0.0);
+  EXPECT_EQ(controller.after(1.0), 5.0);  // 900 three before
+  EXPECT_EQ(controller.after(2.0), 5.0);  // 100
+  EXPECT_DOUBLE_EQ(controller.after(3.0), 8.0);
+  EXPECT_DOUBLE_EQ(controller.after(3.0), 7.0);
+  EXPECT_DOUBLE_EQ(controller.after(3.0), 6.0);
+  EXPECT_EQ(controller.after(3.0), 5.0);
 }
 
 // Costs of a whole history at once, means as sums of powers instead of recursions, in the order of the formulas.
