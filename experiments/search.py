@@ -35,10 +35,12 @@ USUAL_ENVIRONMENTS = [32, 64, 128]
 VARIANTS = {
     "cgpo": ("radius.initial", [1, 4]),
     "ppo-lag": ("dual.learning_rate", [1, 3]),
+    "ppo-pid": ("dual.learning_rate", [1, 3]),
     "trpo-lag": ("dual.learning_rate", [1, 3]),
     "pdo": ("dual.learning_rate", [1, 3]),
     "appo": ("dual.learning_rate", [1, 3]),
     "cpo": ("update.kl", [1, 2]),
+    "focops": ("dual.learning_rate", [1, 3]),
     "cup": ("dual.learning_rate", [1, 3]),
     "bptt-lag": ("update.learning_rate", [1, 0.3]),
     "shac-lag": ("update.learning_rate", [1, 0.3]),

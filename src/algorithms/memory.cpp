@@ -341,7 +341,8 @@ void add_on_policy_memory(const MemorySizes& sizes, MemoryEstimate& estimate) {
   const std::int64_t blocks =
       over_blocks(sizes, [&](int lanes) { return workspace_bytes(sizes, std::max(kColumns, lanes)); });
   const std::int64_t slots =
-      kSlots * (row_bytes(features + 3 * std::int64_t{units} + sizes.spec.actions, kColumns) + parameters * kDouble);
+      kSlots *
+      (row_bytes(features + 3 * std::int64_t{units} + sizes.spec.actions + 4, kColumns) + parameters * kDouble);
   estimate.parts.push_back(
       {"minibatches", "lower critic.hidden or policy.hidden, or raise kernel.block", blocks + slots});
 }

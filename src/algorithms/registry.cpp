@@ -22,12 +22,15 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
        add_first_order_memory},
       {"ppo", "clipped policy gradient; knows no constraints", make_ppo},
       {"ppo-lag", "PPO on the Lagrangian's advantage", make_ppo_lag},
+      {"ppo-pid", "ppo-lag whose multipliers a PID controller sets", make_ppo_pid},
       {"trpo-lag", "natural policy gradient on the Lagrangian's advantage, in a trust region", make_trpo_lag,
        add_natural_memory},
       {"pdo", "primal-dual optimisation: reward and costs clipped separately", make_pdo, add_pdo_memory},
       {"appo", "augmented PPO: the Lagrangian with a penalty on squared violations", make_appo},
       {"cpo", "constrained policy optimisation: linearised constraints in a trust region", make_cpo,
        add_natural_memory},
+      {"focops", "first-order constrained optimisation in policy space: the best policy near, then its projection",
+       make_focops},
       {"cup", "constrained update projection: PPO, then a projection to lower costs", make_cup},
   };
   return entries;

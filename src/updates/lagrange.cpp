@@ -61,11 +61,17 @@ void DualVariables::load(const Tensors& tensors) {
   power2_ = powers[1];
 }
 
+std::vector<double> penalised_coefficients(const std::vector<double>& multipliers) {
+  std::vector<double> result = {1.0};
+  for (const double value : multipliers) result.push_back(-value);
+  return result;
+}
+
 std::vector<double> lagrangian_coefficients(const std::vector<double>& multipliers) {
   double sum = 1.0;
   for (const double value : multipliers) sum += value;
-  std::vector<double> result = {1.0 / sum};
-  for (const double value : multipliers) result.push_back(-value / sum);
+  std::vector<double> result = penalised_coefficients(multipliers);
+  for (double& value : result) value /= sum;
   return result;
 }
 

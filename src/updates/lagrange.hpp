@@ -36,7 +36,9 @@ class DualVariables {
   double power1_ = 1.0, power2_ = 1.0;
 };
 
-// (1, −λ_1, …, −λ_m) / (1 + Σλ): what a Lagrangian makes of reward and costs, at a size that does not grow with λ.
+// (1, −λ_1, …, −λ_m): what a Lagrangian makes of reward and costs.
+std::vector<double> penalised_coefficients(const std::vector<double>& multipliers);
+// The same / (1 + Σλ), at a size that does not grow with λ.
 std::vector<double> lagrangian_coefficients(const std::vector<double>& multipliers);
 
 // Weights of the costs in the inequality-augmented Lagrangian (Dai et al., 2023). With y ≥ 0 the eliminated slack,

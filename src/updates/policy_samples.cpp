@@ -143,11 +143,50 @@ void PolicySamples::find_ratios(std::span<const float> parameters, int count, Wo
   w.kl += divergence;
 }
 
-// KL(π_θ‖π_a) = log σ_a/σ_θ + (σ_θ² + (μ_θ − μ_a)²)/2σ_a² − ½: by μ_θ (μ_θ − μ_a)/σ_a², by log σ_θ σ_θ²/σ_a² − 1.
-void PolicySamples::seed_anchor(std::span<const float> parameters, const Anchor& anchor, int count,
-                                Workspace& w) const {
-  if (w.anchor_units.rows() == 0) w.anchor_units.resize(policy_.unit_count(), kPiece);
+// KL(π_θ‖π_a) = log σ_a/σ_θ + (σ_θ² + (μ_θ − μ_a)²)/2σ_a² − ½ of every sample. Of those beyond the reach, ratio and
+// advantages become 0, whatever the ratio was, and so does every objective of them. Returns how many are left.
+int PolicySamples::leave_out_far(std::span<const float> parameters, const Anchor& anchor, int count,
+                                 Workspace& w) const {
+  if (w.anchor_units.rows() == 0) {
+    w.anchor_units.resize(policy_.unit_count(), kPiece);
+    w.near.resize(at(kPiece));
+  }
   policy_.mlp().forward(weights(anchor.parameters), inputs(w), w.anchor_units.view(), count);
+  float* const near = w.near.data();
+  if (std::isinf(anchor.reach)) {
+    std::fill_n(near, count, 1.0F);
+    return count;
+  }
+  std::fill_n(near, count, 0.0F);
+  for (int a = 0; a < policy_.actions(); ++a) {
+    const float log_growth = log_std(parameters, a) - log_std(anchor.parameters, a);
+    const float inverse = 1.0F / elementary::exp<float>(log_std(anchor.parameters, a));
+    const float* const mean = policy_.mean(std::as_const(w.units).view()).row(a);
+    const float* const anchor_mean = policy_.mean(std::as_const(w.anchor_units).view()).row(a);
+    const float of_std = 0.5F * elementary::exp<float>(2.0F * log_growth) - log_growth - 0.5F;
+    for (int j = 0; j < count; ++j) {
+      const float shift = (mean[j] - anchor_mean[j]) * inverse;
+      near[j] += 0.5F * (shift * shift) + of_std;
+    }
+  }
+  const auto reach = static_cast<float>(anchor.reach);
+  const Rows<float> advantages = w.rows.view().from_row(policy_.observations() + 2 * policy_.actions());
+  int left = 0;
+  for (int j = 0; j < count; ++j) {
+    near[j] = near[j] <= reach ? 1.0F : 0.0F;
+    if (near[j] > 0.0F) {
+      ++left;
+      continue;
+    }
+    w.ratio[at(j)] = 0.0F;
+    for (int k = 0; k < signals_; ++k) advantages.row(k)[j] = 0.0F;
+  }
+  return left;
+}
+
+// Of the same divergence, by μ_θ (μ_θ − μ_a)/σ_a², by log σ_θ σ_θ²/σ_a² − 1.
+void PolicySamples::seed_anchor(std::span<const float> parameters, const Anchor& anchor, int count, int near,
+                                Workspace& w) const {
   const auto weight = static_cast<float>(anchor.weight);
   for (int a = 0; a < policy_.actions(); ++a) {
     const double log_growth =
@@ -158,13 +197,13 @@ void PolicySamples::seed_anchor(std::span<const float> parameters, const Anchor&
     float* const seed = w.deltas.view().row(policy_.mlp().output_offset() + a);
     double moved = 0.0;
     for (int j = 0; j < count; ++j) {
-      const float shift = (mean[j] - anchor_mean[j]) * inverse;
+      const float shift = w.near[at(j)] > 0.0F ? (mean[j] - anchor_mean[j]) * inverse : 0.0F;
       moved += static_cast<double>(shift * shift);
       seed[j] -= weight * shift * inverse;
     }
     const double squared = std::exp(2.0 * log_growth);
-    w.anchor_kl += 0.5 * moved + count * (0.5 * squared - log_growth - 0.5);
-    if (policy_.learns_std()) w.gradient[at(policy_.log_std_offset() + a)] -= anchor.weight * count * (squared - 1.0);
+    w.anchor_kl += 0.5 * moved + near * (0.5 * squared - log_growth - 0.5);
+    if (policy_.learns_std()) w.gradient[at(policy_.log_std_offset() + a)] -= anchor.weight * near * (squared - 1.0);
   }
 }
 
@@ -175,6 +214,7 @@ PolicySamples::Slope PolicySamples::gradient(std::span<const float> parameters, 
   check(!samples.empty(), "a gradient has samples");
   for_pieces(samples, pool, [&](Workspace& w, int count) {
     find_ratios(parameters, count, w);
+    const int near = anchor ? leave_out_far(parameters, *anchor, count, w) : count;
     w.objective += objective({count, w.ratio.data(), advantages(w)}, w.slopes.data());
     // Σ slope · ∇log π_θ(u|x): by μ ε/σ, by log σ ε² − 1.
     const Mlp<float>& mlp = policy_.mlp();
@@ -188,7 +228,7 @@ PolicySamples::Slope PolicySamples::gradient(std::span<const float> parameters, 
       for (int j = 0; j < count; ++j) sum += static_cast<double>(w.slopes[at(j)] * (noise[j] * noise[j] - 1.0F));
       w.gradient[at(policy_.log_std_offset() + a)] += sum;
     }
-    if (anchor) seed_anchor(parameters, *anchor, count, w);
+    if (anchor) seed_anchor(parameters, *anchor, count, near, w);
     mlp.backward(weights(parameters), w.units.view(), w.deltas.view(), count);
     mlp.accumulate_gradient(inputs(w), w.units.view(), std::as_const(w.deltas).view(),
                             std::span(w.gradient).first(at(mlp.parameter_count())), count);

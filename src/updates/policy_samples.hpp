@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,10 +35,12 @@ struct SignalAdvantages {
   double scale = 1.0;
 };
 
-// A policy that the new one is drawn to: the objective less weight · KL(π_θ‖π_anchor).
+// A policy that the new one is drawn to: the objective less weight · KL(π_θ‖π_anchor). Where that divergence of a
+// sample is above `reach`, the sample counts for nothing, neither in the objective nor in the divergence.
 struct Anchor {
   std::span<const float> parameters;
   double weight = 1.0;
+  double reach = std::numeric_limits<double>::infinity();
 };
 
 class PolicySamples {
@@ -57,9 +60,9 @@ class PolicySamples {
   struct Slope {
     double objective = 0.0;  // means over the samples; the anchor's and the entropy's part are not in it
     double kl = 0.0;         // KL(π_k‖π_θ)
-    double anchor_kl = 0.0;  // KL(π_θ‖π_anchor)
+    double anchor_kl = 0.0;  // KL(π_θ‖π_anchor), 0 of samples out of reach
   };
-  // Gradient, over these samples, of the mean objective + entropy · H(π_θ) − anchor.
+  // Gradient, over these samples, of the mean objective + entropy · H(π_θ) − anchor; reach is no function of θ in it.
   Slope gradient(std::span<const float> parameters, std::span<const std::uint32_t> samples, const Objective& objective,
                  double entropy, const std::optional<Anchor>& anchor, ThreadPool& pool, std::span<double> gradient);
 
@@ -72,7 +75,7 @@ class PolicySamples {
  private:
   struct Workspace {  // of a slot: what one task at a time works with
     RowStore<float> rows, units, deltas, anchor_units, noise;
-    AlignedVector<float> ratio, slopes, log_ratio;
+    AlignedVector<float> ratio, slopes, log_ratio, near;
     std::vector<double> gradient, means;
     double objective = 0.0, kl = 0.0, anchor_kl = 0.0;
   };
@@ -80,7 +83,8 @@ class PolicySamples {
   template <class Work>
   void for_pieces(std::span<const std::uint32_t> samples, ThreadPool& pool, Work&& work);
   void find_ratios(std::span<const float> parameters, int count, Workspace& w) const;
-  void seed_anchor(std::span<const float> parameters, const Anchor& anchor, int count, Workspace& w) const;
+  int leave_out_far(std::span<const float> parameters, const Anchor& anchor, int count, Workspace& w) const;
+  void seed_anchor(std::span<const float> parameters, const Anchor& anchor, int count, int near, Workspace& w) const;
   int slots_used(std::size_t samples) const;
 
   Rows<const float> inputs(const Workspace& w) const { return w.rows.view(); }

@@ -115,6 +115,21 @@ struct BpttSettings {
   int window = 0;
 };
 
+struct FocopsSettings {
+  double temperature = 1.5;  // λ
+};
+
+// Gains are in units of dual.learning_rate.
+struct PidSettings {
+  double proportional = 10.0;  // K_P
+  double integral = 1.0;       // K_I
+  double derivative = 10.0;    // K_D
+  double proportional_memory = 0.5;
+  double derivative_memory = 0.95;
+  int delay = 10;
+  bool normalise = true;
+};
+
 enum class PdoStep { kClipped, kWeighted, kNatural };
 
 struct PdoSettings {
@@ -160,6 +175,8 @@ struct Settings {
   DualSettings dual;
   TwinSettings twin;
   BpttSettings bptt;
+  FocopsSettings focops;
+  PidSettings pid;
   PdoSettings pdo;
   CpoSettings cpo;
   WorldSettings world;

@@ -72,7 +72,7 @@ Ending play(const std::string& name, const DualSettings& dual = {},
 TEST(Bandit, PpoIgnoresTheConstraint) { EXPECT_NEAR(play("ppo").cost, 20.0, 0.3); }
 
 TEST(Bandit, MultipliersAreFound) {
-  for (const std::string name : {"ppo-lag", "pdo", "appo", "trpo-lag", "cpo"}) {
+  for (const std::string name : {"ppo-lag", "ppo-pid", "pdo", "appo", "trpo-lag", "cpo", "focops"}) {
     const Ending ending = play(name);
     EXPECT_NEAR(ending.cost, 10.0, 0.3) << name;
     EXPECT_NEAR(ending.multiplier, 2.0, 0.1) << name;
@@ -203,7 +203,8 @@ TEST_P(Pushing, EndsAtTheLimitThatBinds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Pushing,
-                         ::testing::Values("ppo-lag", "trpo-lag", "pdo", "appo", "cpo", "cup", "bptt-lag", "shac-lag"),
+                         ::testing::Values("ppo-lag", "ppo-pid", "trpo-lag", "pdo", "appo", "cpo", "focops", "cup",
+                                           "bptt-lag", "shac-lag"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -24,7 +24,8 @@ using testing::expect_same;
 using testing::ProbeTask;
 using testing::state_of;
 
-const std::vector<std::string> kOnPolicy = {"ppo", "ppo-lag", "trpo-lag", "pdo", "appo", "cpo", "cup"};
+const std::vector<std::string> kOnPolicy = {"ppo",  "ppo-lag", "ppo-pid", "trpo-lag", "pdo",
+                                            "appo", "cpo",     "focops",  "cup"};
 
 bool is_on_policy(const std::string& name) {
   return std::find(kOnPolicy.begin(), kOnPolicy.end(), name) != kOnPolicy.end();
@@ -44,6 +45,7 @@ AlgorithmContext baseline_context(ThreadPool& pool, const std::string& name,
   settings.policy.hidden = {16, 8};
   settings.update = {.passes = 3, .batch = 150, .entropy = 1e-3, .states = 700};
   settings.dual.penalty_growth = 0.1;
+  settings.pid.delay = 4;  // neither full nor empty when a state is saved
   if (is_on_policy(name)) {
     settings.finite_horizon = false;
     settings.policy.initial_std = 0.5;
@@ -208,8 +210,8 @@ TEST_P(Baseline, TasksWithoutDerivatives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Baseline,
-                         ::testing::Values("ppo", "ppo-lag", "trpo-lag", "pdo", "appo", "cpo", "cup", "bptt-lag",
-                                           "shac-lag"),
+                         ::testing::Values("ppo", "ppo-lag", "ppo-pid", "trpo-lag", "pdo", "appo", "cpo", "focops",
+                                           "cup", "bptt-lag", "shac-lag"),
                          algorithm_test_name);
 
 TEST(Baselines, SettingsThatContradictAreRefused) {
@@ -228,7 +230,7 @@ TEST(Baselines, SettingsThatContradictAreRefused) {
 TEST(Baselines, WithoutMultipliersTheyArePpo) {
   ThreadPool pool(2);
   std::vector<std::vector<std::vector<std::byte>>> policies;
-  for (const std::string name : {"ppo", "ppo-lag", "pdo", "appo", "cup"}) {
+  for (const std::string name : {"ppo", "ppo-lag", "ppo-pid", "pdo", "appo", "cup"}) {
     AlgorithmContext settings = baseline_context(pool, name);
     settings.settings.limits = {kInfinity, kInfinity};
     const auto algorithm = find_algorithm(name).make(settings);
@@ -236,6 +238,52 @@ TEST(Baselines, WithoutMultipliersTheyArePpo) {
     policies.push_back(policy_of(state_of(*algorithm)));
   }
   for (const auto& policy : policies) EXPECT_EQ(policy, policies[0]);
+}
+
+// A controller that only sums up is the Lagrangian's dual ascent, bit for bit; each of its other parts, and the size of
+// the objective, changes the policy.
+TEST(Baselines, PidThatOnlySumsUpIsPpoLag) {
+  ThreadPool pool(2);
+  const auto train = [&](const std::string& name, const PidSettings& pid) {
+    AlgorithmContext settings = baseline_context(pool, name);
+    settings.settings.pid = pid;
+    const auto algorithm = find_algorithm(name).make(settings);
+    for (int i = 0; i < 10; ++i) algorithm->iterate();
+    return policy_of(state_of(*algorithm));
+  };
+  const PidSettings sum{.proportional = 0.0, .integral = 1.0, .derivative = 0.0};
+  const auto lagrangian = train("ppo-lag", {});
+  EXPECT_EQ(train("ppo-pid", sum), lagrangian);
+  PidSettings other = sum;
+  other.proportional = 1.0;
+  EXPECT_NE(train("ppo-pid", other), lagrangian);
+  other = sum;
+  other.derivative = 100.0;
+  other.derivative_memory = 0.0;
+  other.delay = 1;
+  EXPECT_NE(train("ppo-pid", other), lagrangian);
+  other = sum;
+  other.normalise = false;
+  EXPECT_NE(train("ppo-pid", other), lagrangian);
+}
+
+// Multipliers end at their cap, and the lower the temperature, the farther a policy goes.
+TEST(Baselines, FocopsHasACapAndATemperature) {
+  ThreadPool pool(2);
+  double before = 0.0;
+  for (const double temperature : {100.0, 10.0, 1.0}) {
+    AlgorithmContext settings = baseline_context(pool, "focops");
+    settings.settings.update.learning_rate = 1e-2;
+    settings.settings.update.passes = 20;
+    settings.settings.update.kl = 10.0;
+    settings.settings.focops.temperature = temperature;
+    settings.settings.dual = {.learning_rate = 100.0, .upper = 0.5};
+    const auto algorithm = find_algorithm("focops").make(settings);
+    const IterationReport report = algorithm->iterate();
+    EXPECT_EQ(report.nu, std::vector<double>(2, 0.5));
+    EXPECT_GT(*report.kl, 3.0 * before) << temperature;
+    before = *report.kl;
+  }
 }
 
 TEST(Baselines, PdoHasThreeSteps) {

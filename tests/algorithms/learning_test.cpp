@@ -195,6 +195,58 @@ TEST(SlowLearning, CpoTakesHalfCheetahToItsLimit) {
   EXPECT_NEAR(cost, configuration.settings.limits.at(0), 10.0);
 }
 
+struct Learned {  // over the last iterations
+  double reward = 0.0;
+  double cost = 0.0;
+  double multiplier = 0.0;
+  int over = 0;  // of all iterations, those above the limit by more than 1 %
+};
+
+// As shipped, but for the keys that are given.
+Learned train_shipped(const std::string& task, const std::string& algorithm, const std::vector<std::string>& sets,
+                      int iterations, int last) {
+  ConfigurationRequest request;
+  request.task = task;
+  request.algorithm = algorithm;
+  request.seed = 0;
+  for (const std::string& text : sets) request.sets.push_back(parse_assignment(text));
+  request.sets.push_back(parse_assignment("iterations=" + std::to_string(iterations)));
+  ThreadPool pool(2);
+  const Configuration configuration = resolve_configuration(request);
+  const auto trained = find_algorithm(algorithm).make(context_of(configuration, pool));
+  Learned learned;
+  for (int i = 0; i < iterations; ++i) {
+    const IterationReport report = trained->iterate();
+    if (report.costs[0] > 1.01 * report.limits[0]) ++learned.over;
+    if (i < iterations - last) continue;
+    learned.reward += report.return_mean / last;
+    learned.cost += report.costs[0] / last;
+    learned.multiplier += report.nu[0] / last;
+  }
+  return learned;
+}
+
+// From standing to two thirds of the limit's speed and more, and not beyond. Seed 1 has 276 at 305 with FOCOPS there,
+// and 266 at 289 with PID.
+TEST(SlowLearning, FocopsAndPidRunWithinHalfCheetahsLimit) {
+  for (const std::string algorithm : {"focops", "ppo-pid"}) {
+    const Learned learned = train_shipped("halfcheetah", algorithm, {}, 45, 20);
+    EXPECT_GT(learned.reward, 270.0) << algorithm;
+    EXPECT_LT(learned.cost, 400.0) << algorithm;
+    EXPECT_LE(learned.over, 2) << algorithm;
+    EXPECT_GT(learned.multiplier, 0.3) << algorithm;
+    EXPECT_LT(learned.multiplier, 3.0) << algorithm;
+  }
+}
+
+// Reward = cost, so that λ* = 1 and a Lagrangian has no curvature: only what damps a multiplier brings it to rest.
+TEST(SlowLearning, PidComesToRestOnFunction) {
+  const Learned learned = train_shipped("function", "ppo-pid", {"dual.learning_rate=1"}, 100, 40);
+  EXPECT_GT(learned.reward, 7.0);
+  EXPECT_LT(learned.cost, 8.0);
+  EXPECT_NEAR(learned.multiplier, 1.0, 0.1);
+}
+
 // The acceptance run of the Function task: reward = cost, so 8 is the exact optimum.
 TEST(SlowLearning, FunctionEndsOnItsLimit) {
   for (const std::uint64_t seed : {0, 1}) {

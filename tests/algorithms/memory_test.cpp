@@ -86,6 +86,7 @@ const MemoryCase kCases[] = {
     {"ppo", "cartpole", [](Settings& s) { s.kernel.block = 256; }},
     {"cpo", "cartpole"},
     {"trpo-lag", "cartpole"},
+    {"focops", "cartpole"},
 };
 INSTANTIATE_TEST_SUITE_P(All, MemoryOfTraining, ::testing::ValuesIn(kCases));
 

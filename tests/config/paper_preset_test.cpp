@@ -91,7 +91,7 @@ const std::set<std::string> kWithoutEffect = {
     "world.patience",  "world.check_every", "gradient.baseline", "batch.smallest", "batch.signal",
     "batch.precision", "policy.least_std",  "twin.smallest",     "twin.prior"};
 bool is_of_others(const std::string& key) {
-  for (const char* section : {"update.", "dual.", "pdo.", "cpo.", "kernel."}) {
+  for (const char* section : {"update.", "dual.", "focops.", "pid.", "pdo.", "cpo.", "kernel."}) {
     if (key.starts_with(section)) return true;
   }
   return kWithoutEffect.contains(key);

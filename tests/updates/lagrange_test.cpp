@@ -67,6 +67,8 @@ TEST(Lagrangian, Coefficients) {
   EXPECT_EQ(lagrangian_coefficients({}), std::vector<double>({1.0}));
   EXPECT_EQ(lagrangian_coefficients({0.0}), std::vector<double>({1.0, -0.0}));
   EXPECT_EQ(lagrangian_coefficients({1.0, 2.0}), std::vector<double>({0.25, -0.25, -0.5}));
+  EXPECT_EQ(penalised_coefficients({}), std::vector<double>({1.0}));
+  EXPECT_EQ(penalised_coefficients({1.0, 2.0}), std::vector<double>({1.0, -1.0, -2.0}));
 }
 
 // The factor is the derivative of the augmented Lagrangian, which is continuous where the slack sets in.

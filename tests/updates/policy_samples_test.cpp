@@ -1,6 +1,7 @@
 // Ratios, divergences and gradients of a policy's update against their definitions.
 #include "cgpo/updates/policy_samples.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -178,6 +179,105 @@ TEST(PolicySamples, AnAnchorAtThePolicyHasNoSlope) {
                      s.pool, gradient);
   s.samples.gradient(s.parameters, s.samples.all(), weighted_sum({0.0, 1.0, 0.0}), 0.0, {}, s.pool, cost);
   for (std::size_t p = 0; p < gradient.size(); ++p) EXPECT_NEAR(gradient[p], -2.0 * cost[p], 1e-6 * norm(cost));
+}
+
+// The loss of FOCOPS as its paper has it, in double: E[1{KL ≤ δ}(KL − ρ Σ c_k A_k)], KL = KL(π_θ‖π_k) of each sample.
+// `inside` is the indicator: filled if it is empty, and else as it is, since the gradient takes it as a constant.
+double focops_loss(const Samples& s, const std::vector<double>& theta, const std::vector<double>& coefficients,
+                   double ball, std::vector<bool>& inside) {
+  const Mlp<double> mlp(s.policy.mlp().shape());
+  const std::vector<double> old(s.parameters.begin(), s.parameters.end());
+  RowStore<double> input(3, 1), units(mlp.unit_count(), 1);
+  const bool judges = inside.empty();
+  double loss = 0.0;
+  std::size_t sample = 0;
+  for (std::size_t b = 0; b < s.batch.blocks.size(); ++b) {
+    const auto& block = s.batch.blocks[b];
+    for (int t = 0; t < block.simulated; ++t) {
+      for (int lane = 0; lane < block.lanes(); ++lane) {
+        if (!counts(block, false, t, lane)) continue;
+        const std::ptrdiff_t column = block.column(t) + lane;
+        for (int i = 0; i < 3; ++i) input.view().row(i)[0] = double{block.inputs.view().row(i)[column]};
+        const auto mean = [&](const std::vector<double>& parameters, int a) {
+          mlp.forward(std::span(parameters).first(at(mlp.parameter_count())), std::as_const(input).view(), units.view(),
+                      1);
+          return units.view().row(mlp.output_offset() + a)[0];
+        };
+        double log_ratio = 0.0, kl = 0.0;
+        for (int a = 0; a < 2; ++a) {
+          const double old_std = std::exp(old[at(mlp.parameter_count() + a)]);
+          const double std = std::exp(theta[at(mlp.parameter_count() + a)]);
+          const double noise = double{block.noise.view().row(a)[column]};
+          const double shift = mean(theta, a) - mean(old, a);
+          log_ratio +=
+              std::log(old_std / std) + 0.5 * noise * noise - 0.5 * std::pow((old_std * noise - shift) / std, 2);
+          kl += std::log(old_std / std) + (std * std + shift * shift) / (2.0 * old_std * old_std) - 0.5;
+        }
+        if (judges) inside.push_back(kl <= ball);
+        if (!inside[sample++]) continue;
+        loss += kl;
+        for (int k = 0; k < 3; ++k) {
+          const SignalAdvantages& signal = s.advantages[at(k)];
+          if (!counts(block, signal.stops, t, lane)) continue;
+          loss -= std::exp(log_ratio) * coefficients[at(k)] * (double{signal.blocks[b][at(column)]} - signal.mean) /
+                  signal.scale;
+        }
+      }
+    }
+  }
+  return loss / static_cast<double>(sample);
+}
+
+// Parameter by parameter, with a third of the samples outside the ball or more, and as many inside.
+TEST(PolicySamples, FocopsDescendsItsLoss) {
+  Samples s;
+  const std::vector<double> coefficients = {1.0 / 1.5, -0.7 / 1.5, -0.2 / 1.5};
+  const AlignedVector<float> parameters = s.moved(0.05);
+  for (const double ball : {0.04, 1e3}) {
+    std::vector<double> gradient(parameters.size());
+    const auto slope = s.samples.gradient(parameters, s.samples.all(), weighted_sum(coefficients), 0.0,
+                                          Anchor{s.parameters, 1.0, ball}, s.pool, gradient);
+    std::vector<double> theta(parameters.begin(), parameters.end());
+    std::vector<bool> inside;
+    EXPECT_NEAR(slope.anchor_kl - slope.objective, focops_loss(s, theta, coefficients, ball, inside), 1e-5);
+    const auto within = static_cast<double>(std::count(inside.begin(), inside.end(), true));
+    const double share = within / static_cast<double>(inside.size());
+    if (ball < 1.0) {
+      EXPECT_GT(share, 0.33);
+      EXPECT_LT(share, 0.67);
+    } else {
+      EXPECT_EQ(share, 1.0);
+    }
+    for (std::size_t p = 0; p < theta.size(); ++p) {
+      const double here = theta[p];
+      theta[p] = here + 1e-5;
+      const double up = focops_loss(s, theta, coefficients, ball, inside);
+      theta[p] = here - 1e-5;
+      const double down = focops_loss(s, theta, coefficients, ball, inside);
+      theta[p] = here;
+      EXPECT_NEAR(gradient[p], (down - up) / 2e-5, 1e-5 * norm(gradient)) << "parameter " << p;
+    }
+  }
+}
+
+// Out of reach, a sample says nothing at all, be its ratio infinite; a reach that no sample passes changes no bit.
+TEST(PolicySamples, WhatIsOutOfReachDoesNotCount) {
+  Samples s;
+  std::vector<double> gradient(s.parameters.size()), free(s.parameters.size());
+  for (const double size : {0.05, 30.0}) {
+    const auto slope = s.samples.gradient(s.moved(size), s.samples.all(), weighted_sum({1.0, -1.0, -1.0}), 0.0,
+                                          Anchor{s.parameters, 1.0, 1e-9}, s.pool, gradient);
+    EXPECT_EQ(norm(gradient), 0.0);
+    EXPECT_EQ(slope.objective, 0.0);
+    EXPECT_EQ(slope.anchor_kl, 0.0);
+    EXPECT_GT(slope.kl, 1e-3);
+  }
+  const AlignedVector<float> parameters = s.moved(0.05);
+  for (const Objective& objective : {weighted_sum({1.0, -1.0, -1.0}), clipped_sum({1.0, -1.0, -1.0}, 0.2)}) {
+    s.samples.gradient(parameters, s.samples.all(), objective, 0.0, Anchor{s.parameters, 1.0}, s.pool, free);
+    s.samples.gradient(parameters, s.samples.all(), objective, 0.0, Anchor{s.parameters, 1.0, 1e3}, s.pool, gradient);
+    EXPECT_EQ(gradient, free);
+  }
 }
 
 // λ = 0 is PPO to the last bit; an overwhelming λ is cost descent.

@@ -44,7 +44,7 @@ void damage(Tensors& tensors, fuzz::Choices& choices) {
 }  // namespace
 
 CGPO_FUZZ(input) {
-  static Trained trained[] = {Trained("cgpo"), Trained("ppo-lag"), Trained("cpo")};
+  static Trained trained[] = {Trained("cgpo"), Trained("ppo-pid"), Trained("cpo")};
   fuzz::Choices choices(input);
   Trained& chosen = trained[choices.below(3)];
   Tensors tensors = chosen.saved;
