@@ -110,7 +110,7 @@ struct ShippedRobot {
   std::int64_t seed;
   int iterations;       // some seconds on one core
   double least_return;  // of the last policy
-  double least_cost;    // and of its cost: where the limit binds, close to it; the most is the limit itself
+  double least_cost;    // and of its cost with noise: where the limit binds, close to it; the most is the limit itself
   double over;          // share of the updates that may be over the limit by more than 1 %
   std::string set;      // and this
 };
@@ -148,7 +148,7 @@ TEST_P(Shipped, LearnsAndKeepsItsLimit) {
     EXPECT_EQ(result.diverged, 0);
     EXPECT_GT(mean(result.returns), robot.least_return);
     EXPECT_LE(mean(result.costs.at(0)), limit);
-    EXPECT_GT(mean(result.costs.at(0)), robot.least_cost);
+    if (!deployed) EXPECT_GT(mean(result.costs.at(0)), robot.least_cost);
   }
   EXPECT_LE(over, robot.over * robot.iterations);
 }
