@@ -19,27 +19,6 @@ namespace {
 constexpr const char* kInOutcome = "after a step";
 constexpr const char* kInBefore = "before a step";
 
-// Whether any expression of the file uses one of these names.
-bool mentions(const TaskDefinition& definition, const std::vector<std::string>& names) {
-  bool found = false;
-  const auto look = [&](const Expression& expression) {
-    walk(expression, [&](const SyntaxNode& node) {
-      found =
-          found || (node.kind == NodeKind::kName && std::find(names.begin(), names.end(), node.word) != names.end());
-    });
-  };
-  for (const auto* const list : {&definition.define, &definition.step}) {
-    for (const NamedExpression& named : *list) look(named.expression);
-  }
-  for (const Expression& expression : definition.observation) look(expression);
-  for (const CostDefinition& cost : definition.costs) look(cost.expression);
-  look(definition.reward);
-  for (const auto* const maybe : {&definition.reward_paper, &definition.end}) {
-    if (*maybe) look(**maybe);
-  }
-  return found;
-}
-
 // How an environment begins: random numbers in, a state out.
 struct Start {
   Graph graph;
@@ -81,7 +60,7 @@ class Assembly {
   TaskSpec spec() const {
     TaskSpec spec;
     if (robot_ != nullptr) {
-      spec = robot_spec(*robot_, 0, own_states());
+      spec = robot_spec(*robot_, 0, own_states() + robot_->measured.size());
     } else {
       spec.states = own_states();
       spec.actions = definition_->actions;
@@ -98,10 +77,26 @@ class Assembly {
       for (int k = 0; k < start_.sizes[i]; ++k) spec.state_names.push_back(fmt::format("{}[{}]", name, k));
     }
     for (const CostDefinition& cost : definition_->costs) spec.costs.push_back(cost.spec);
+    name_measured(spec.state_names);
     return spec;
   }
 
   void reset(RandomStream& random, std::span<double> state) const {
+  // All contact forces that the expressions ask for. Throws UserError, with place, where the engine does not say them.
+  std::vector<ContactTarget> find_contacts() {
+    std::set<ContactTarget> asked;
+    asked_ = &asked;
+    Graph graph;
+    const TaskSpec sizes = spec();
+    const std::vector<Traced> state = trace_inputs(graph, sizes.states);
+    const std::vector<Traced> action = trace_inputs(graph, sizes.actions);
+    const BuiltMoment now{state, Traced(0.0), action};
+    observe(now);
+    outcome(now, action, now);
+    asked_ = nullptr;
+    return {asked.begin(), asked.end()};
+  }
+
     const std::vector<double> drawn = start_.draw(random);
     std::copy(drawn.begin(), drawn.end(), state.begin());
     if (robot_ == nullptr) return;
@@ -178,10 +173,28 @@ class Assembly {
       at += part.size();
     }
     moment.clock = built.clock;
+    moment.asked = asked_;
+    for (const ContactTarget& target : robot_ != nullptr ? robot_->measured.on : std::vector<ContactTarget>()) {
+      std::vector<Traced>& force = moment.measured[target];
+      for (const Traced& entry : built.state.subspan(at, 3)) force.push_back(entry * MeasuredContacts::kNewtons);
+      at += 3;
+    }
     return moment;
   }
 
   static void set_previous(const BuiltMoment& before, Moment& moment) {
+  void name_measured(std::vector<std::string>& names) const {
+    if (robot_ == nullptr) return;
+    for (const ContactTarget& target : robot_->measured.on) {
+      const auto id = static_cast<std::size_t>(target.id);
+      const Model& model = *robot_->model;
+      for (int k = 0; k < 3; ++k) {
+        names.push_back(fmt::format("{}('{}').contact_force[{}]", target.is_geom ? "geom" : "body",
+                                    target.is_geom ? model.geoms[id].name : model.bodies[id].name, k));
+      }
+    }
+  }
+
     if (before.last_action.empty()) return;
     moment.previous_action = Numbers::several({before.last_action.begin(), before.last_action.end()});
   }
@@ -314,6 +327,7 @@ class Assembly {
 
 // Lets the program that the options name move the robot. What it says of rewards and costs is not looked at.
 void start_simulator(const TaskDefinition& definition, const TaskOptions& options, int own_states, Robot& robot,
+  std::set<ContactTarget>* asked_ = nullptr;  // while somebody looks for them
                      std::vector<std::string>& warnings) {
   const std::shared_ptr<OutsideProcess> process =
       start_process(options, fmt::format("{}: [simulator]", definition.file));
@@ -340,7 +354,10 @@ std::shared_ptr<const Task> assemble_task(const std::shared_ptr<const TaskDefini
                                           const TaskOptions& options) {
   std::shared_ptr<Robot> robot;
   if (robot_defaults != nullptr) robot = std::make_shared<Robot>(make_robot(*robot_defaults, options));
-  const auto assembly = std::make_shared<const Assembly>(definition, robot, options);
+  const auto assembly = std::make_shared<Assembly>(definition, robot, options);
+  if (robot != nullptr && robot->engine != Engine::kOwn) {
+    robot->measured = {.first = assembly->own_states(), .on = assembly->find_contacts()};
+  }
   BuiltTask built;
   built.spec = assembly->spec();
   built.spec.warnings.insert(built.spec.warnings.end(), warnings.begin(), warnings.end());

@@ -285,6 +285,26 @@ std::string read_task_name(const TableReader& top, const std::string& stem) {
 void check_definition(const TableReader& top, const TaskDefinition& definition) {
   std::set<std::string> costs;
   for (const CostDefinition& cost : definition.costs) {
+bool mentions(const TaskDefinition& definition, const std::vector<std::string>& names) {
+  bool found = false;
+  const auto look = [&](const Expression& expression) {
+    walk(expression, [&](const SyntaxNode& node) {
+      found =
+          found || (node.kind == NodeKind::kName && std::find(names.begin(), names.end(), node.word) != names.end());
+    });
+  };
+  for (const auto* const list : {&definition.define, &definition.step}) {
+    for (const NamedExpression& named : *list) look(named.expression);
+  }
+  for (const Expression& expression : definition.observation) look(expression);
+  for (const CostDefinition& cost : definition.costs) look(cost.expression);
+  look(definition.reward);
+  for (const auto* const maybe : {&definition.reward_paper, &definition.end}) {
+    if (*maybe) look(**maybe);
+  }
+  return found;
+}
+
     if (!costs.insert(cost.spec.name).second) {
       top.fail(top.spot("costs"), fmt::format("there are two costs named '{}'", printable(cost.spec.name)));
     }

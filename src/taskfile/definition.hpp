@@ -90,5 +90,8 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
 
 // A text in quotes that TOML reads as the same text.
 std::string quoted_for_toml(std::string_view text);
+// Whether any expression of the file uses one of these names.
+bool mentions(const TaskDefinition& definition, const std::vector<std::string>& names);
+
 
 }  // namespace cgpo

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "cgpo/physics/dynamics/step.hpp"
+#include "cgpo/tasks/robots/measured.hpp"
 #include "cgpo/tasks/robots/simulated.hpp"
 
 namespace cgpo {
@@ -28,6 +29,7 @@ class MujocoSteps final : public OutsideEngine {
     for (const std::span<const double> part : {engine_.q(), engine_.v(), engine_.activation(), before.extra}) {
       end = std::copy(part.begin(), part.end(), end);
     }
+    if (good) measure(robot_, engine_, next);
     return good;
   }
 
@@ -87,8 +89,8 @@ BasicPhysicsParameters<Traced> as_traced(const PhysicsParameters& physics) {
 }
 
 template <class P>
-std::vector<Traced> own_substep(const Robot& robot, const BasicPhysicsParameters<P>& physics, TracedSpan state,
-                                TracedSpan action) {
+std::vector<Traced> own_substep(const Robot& robot, const BasicPhysicsParameters<P>& physics,
+                                const ContactParameters& law, TracedSpan state, TracedSpan action) {
   const RobotState<Traced> before(*robot.model, state);
   std::vector<Traced> control;
   for (std::size_t i = 0; i < action.size(); ++i) control.push_back(robot.control(i, action[i]));
@@ -102,6 +104,13 @@ std::vector<Traced> own_substep(const Robot& robot, const BasicPhysicsParameters
   next.insert(next.end(), after.activation.begin(), after.activation.end());
   next.insert(next.end(), before.extra.begin(), before.extra.end());
   return next;
+  if (robot.measured.on.empty()) return next;
+  const Kinematics<Traced> kinematics = RobotState<Traced>(*robot.model, TracedSpan(next)).kinematics();
+  auto entry = next.begin() + first_measured(robot);
+  for (const ContactTarget& target : robot.measured.on) {
+    for (const Traced& force : contact_force_on(*robot.model, law, kinematics, target).at)
+      *entry++ = force * (1.0 / MeasuredContacts::kNewtons);
+  }
 }
 
 // contact: null: nothing collides.
@@ -316,7 +325,7 @@ Substeps robot_substeps(const std::shared_ptr<const Robot>& robot, const Physics
                         TracedOutcome outcome) {
   if (!fits) {
     return {[robot, physics](TracedSpan state, TracedSpan action, TracedSpan) {
-              return own_substep(*robot, physics, state, action);
+              return own_substep(*robot, physics, physics.contact, state, action);
             },
             std::move(outcome)};
   }
@@ -324,7 +333,7 @@ Substeps robot_substeps(const std::shared_ptr<const Robot>& robot, const Physics
                       BasicPhysicsParameters<Traced> fitted = as_traced(physics);
                       auto value = parameters.begin();
                       visit_fitted(*robot->model, fitted, [&](const char*, Traced& number) { number = *value++; });
-                      return own_substep(*robot, fitted, state, action);
+                      return own_substep(*robot, fitted, physics.contact, state, action);
                     },
                     std::move(outcome)};
   PhysicsParameters standard = physics;
@@ -363,6 +372,7 @@ void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedO
     return moved_by(robot_substeps(robot, own.physics, own.fits, outcome), own.substeps, parts);
   };
   parts.twin = stand_in(robot->twin);
+    if (!robot->measured.on.empty()) measure_starts(robot, parts);
   parts.prelude = stand_in(robot->prelude);
 }
 

@@ -54,6 +54,16 @@ struct OwnSteps {
   bool fits = false;  // whether its numbers are found by what MuJoCo does
 };
 
+// Contact forces that a task asks for. MuJoCo's are no function of the state alone, so where it moves the robot they
+// are measured in the last of a step's substeps, at the start with action 0, and kept in the state: three entries of
+// its extra part each, in these units. Where our engine stands in for it, our contact law fills them.
+struct MeasuredContacts {
+  static constexpr double kNewtons = 1024.0;  // keeps an impact far below the bound of a diverged state
+  int first = 0;                              // in the extra part
+  std::vector<ContactTarget> on = {};
+  int size() const { return 3 * static_cast<int>(on.size()); }
+};
+
 struct Robot {
   std::string name;
   std::string xml;   // the MJCF text,
@@ -70,6 +80,7 @@ struct Robot {
   std::vector<double> action_offset = {};  // one an actuator, or none
   std::vector<Marker> markers = {};
 
+  MeasuredContacts measured = {};
   // offset + scale · action, which the actuator clips to its range.
   template <class S>
   S control(std::size_t actuator, const S& action) const {
