@@ -11,6 +11,7 @@
 #include "cgpo/taskfile/quantities.hpp"
 #include "cgpo/tasks/built.hpp"
 #include "cgpo/tasks/outside/external.hpp"
+#include "cgpo/tasks/robots/reach.hpp"
 #include "cgpo/tasks/robots/simulated.hpp"
 
 namespace cgpo {
@@ -76,12 +77,11 @@ class Assembly {
       if (start_.sizes[i] == 0) spec.state_names.push_back(name);
       for (int k = 0; k < start_.sizes[i]; ++k) spec.state_names.push_back(fmt::format("{}[{}]", name, k));
     }
-    for (const CostDefinition& cost : definition_->costs) spec.costs.push_back(cost.spec);
     name_measured(spec.state_names);
+    for (const CostDefinition& cost : definition_->costs) spec.costs.push_back(cost.spec);
     return spec;
   }
 
-  void reset(RandomStream& random, std::span<double> state) const {
   // All contact forces that the expressions ask for. Throws UserError, with place, where the engine does not say them.
   std::vector<ContactTarget> find_contacts() {
     std::set<ContactTarget> asked;
@@ -97,6 +97,7 @@ class Assembly {
     return {asked.begin(), asked.end()};
   }
 
+  void reset(RandomStream& random, std::span<double> state) const {
     const std::vector<double> drawn = start_.draw(random);
     std::copy(drawn.begin(), drawn.end(), state.begin());
     if (robot_ == nullptr) return;
@@ -172,17 +173,16 @@ class Assembly {
       moment.states[definition_->states[i].name] = {{part.begin(), part.end()}, size > 0};
       at += part.size();
     }
-    moment.clock = built.clock;
     moment.asked = asked_;
     for (const ContactTarget& target : robot_ != nullptr ? robot_->measured.on : std::vector<ContactTarget>()) {
       std::vector<Traced>& force = moment.measured[target];
       for (const Traced& entry : built.state.subspan(at, 3)) force.push_back(entry * MeasuredContacts::kNewtons);
       at += 3;
     }
+    moment.clock = built.clock;
     return moment;
   }
 
-  static void set_previous(const BuiltMoment& before, Moment& moment) {
   void name_measured(std::vector<std::string>& names) const {
     if (robot_ == nullptr) return;
     for (const ContactTarget& target : robot_->measured.on) {
@@ -195,6 +195,7 @@ class Assembly {
     }
   }
 
+  static void set_previous(const BuiltMoment& before, Moment& moment) {
     if (before.last_action.empty()) return;
     moment.previous_action = Numbers::several({before.last_action.begin(), before.last_action.end()});
   }
@@ -274,6 +275,9 @@ class Assembly {
       names.push_back(joint.name);
       if (joint.name == line.name || (is_pattern(line.name) && fits(line.name, joint.name))) found.push_back(&joint);
     }
+    if (found.empty() && names.empty()) {
+      SourceText{definition_->file, "", {line.spot}}.fail(0, "the robot has no joint with a name");
+    }
     if (found.empty()) {
       SourceText{definition_->file, "", {line.spot}}.fail(
           0, fmt::format("the robot has no joint {} '{}'{}; it has: {}", is_pattern(line.name) ? "like" : "named",
@@ -323,11 +327,11 @@ class Assembly {
   std::shared_ptr<const Robot> robot_;
   Vocabulary words_;
   Start start_;
+  std::set<ContactTarget>* asked_ = nullptr;  // while somebody looks for them
 };
 
 // Lets the program that the options name move the robot. What it says of rewards and costs is not looked at.
 void start_simulator(const TaskDefinition& definition, const TaskOptions& options, int own_states, Robot& robot,
-  std::set<ContactTarget>* asked_ = nullptr;  // while somebody looks for them
                      std::vector<std::string>& warnings) {
   const std::shared_ptr<OutsideProcess> process =
       start_process(options, fmt::format("{}: [simulator]", definition.file));
@@ -361,6 +365,10 @@ std::shared_ptr<const Task> assemble_task(const std::shared_ptr<const TaskDefini
   BuiltTask built;
   built.spec = assembly->spec();
   built.spec.warnings.insert(built.spec.warnings.end(), warnings.begin(), warnings.end());
+  if (robot != nullptr) {
+    const std::vector<std::string> reach = reach_warnings(*robot);
+    built.spec.warnings.insert(built.spec.warnings.end(), reach.begin(), reach.end());
+  }
   if (robot != nullptr && robot->engine == Engine::kSimulator)
     start_simulator(*definition, options, assembly->own_states(), *robot, built.spec.warnings);
   built.spec.observations = observation_size(*assembly, built.spec);

@@ -7,6 +7,7 @@
 
 #include "cgpo/physics/dynamics/step.hpp"
 #include "cgpo/tasks/robots/measured.hpp"
+#include "cgpo/tasks/robots/reach.hpp"
 #include "cgpo/tasks/robots/simulated.hpp"
 
 namespace cgpo {
@@ -88,6 +89,7 @@ BasicPhysicsParameters<Traced> as_traced(const PhysicsParameters& physics) {
           .armature_scale = physics.armature_scale};
 }
 
+// law: of contact forces that are asked for.
 template <class P>
 std::vector<Traced> own_substep(const Robot& robot, const BasicPhysicsParameters<P>& physics,
                                 const ContactParameters& law, TracedSpan state, TracedSpan action) {
@@ -103,7 +105,6 @@ std::vector<Traced> own_substep(const Robot& robot, const BasicPhysicsParameters
   next.insert(next.end(), after.v.begin(), after.v.end());
   next.insert(next.end(), after.activation.begin(), after.activation.end());
   next.insert(next.end(), before.extra.begin(), before.extra.end());
-  return next;
   if (robot.measured.on.empty()) return next;
   const Kinematics<Traced> kinematics = RobotState<Traced>(*robot.model, TracedSpan(next)).kinematics();
   auto entry = next.begin() + first_measured(robot);
@@ -111,6 +112,7 @@ std::vector<Traced> own_substep(const Robot& robot, const BasicPhysicsParameters
     for (const Traced& force : contact_force_on(*robot.model, law, kinematics, target).at)
       *entry++ = force * (1.0 / MeasuredContacts::kNewtons);
   }
+  return next;
 }
 
 // contact: null: nothing collides.
@@ -207,7 +209,9 @@ std::vector<TaskOption> robot_options(const RobotDefaults& defaults, bool collid
        .high = 1.0},
       {.name = "action_scale",
        .standard = defaults.action_scale,
-       .help = "control = this times the action, clipped to the motor's range",
+       .help = defaults.action_range || !defaults.action_scales.empty()
+                   ? "control = this times the actuator's own scale times the action, clipped to its range"
+                   : "control = this times the action, clipped to the motor's range",
        .low = 0.0,
        .high = 1000.0},
   };
@@ -268,9 +272,13 @@ Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options) {
   robot.action_scale = options.number("action_scale");
   robot.action_offset = defaults.action_offset;
   if (robot.action_offset.size() == 1) robot.action_offset.resize(actuators, defaults.action_offset.front());
-  if (!robot.action_offset.empty() && robot.action_offset.size() != actuators) {
-    throw UserError("{}: action_offset has {} numbers, but the robot has {} actuators", robot.model->name,
-                    robot.action_offset.size(), actuators);
+  robot.action_scales = defaults.action_scales;
+  if (defaults.action_range) reach_ranges(robot);
+  for (const auto& [what, numbers] :
+       {std::pair{"action_scale", &robot.action_scales}, std::pair{"action_offset", &robot.action_offset}}) {
+    if (numbers->empty() || numbers->size() == actuators) continue;
+    throw UserError("{}: {} has {} numbers, but the robot has {} actuators", robot.model->name, what, numbers->size(),
+                    actuators);
   }
   return robot;
 }
@@ -365,6 +373,7 @@ void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedO
     };
     parts.dynamics = OutsideStep{nullptr, outcome, std::move(states)};
   } else {
+    if (!robot->measured.on.empty()) measure_starts(robot, parts);
     parts.dynamics = OutsideStep{mujoco_steps_of(robot), outcome};
   }
   const auto stand_in = [&](const OwnSteps& own) -> std::shared_ptr<const Task> {
@@ -372,7 +381,6 @@ void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedO
     return moved_by(robot_substeps(robot, own.physics, own.fits, outcome), own.substeps, parts);
   };
   parts.twin = stand_in(robot->twin);
-    if (!robot->measured.on.empty()) measure_starts(robot, parts);
   parts.prelude = stand_in(robot->prelude);
 }
 
