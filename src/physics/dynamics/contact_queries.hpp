@@ -1,7 +1,6 @@
 // Where contact presses, how deep and with what: for pictures, tasks and tests.
 #pragma once
 
-#include <compare>
 #include <vector>
 
 #include "cgpo/physics/dynamics/body_contact.hpp"
@@ -77,7 +76,7 @@ Vec3<S> pair_force(const ContactParameters& law, const Kinematics<S>& kinematics
 struct ContactTarget {
   bool is_geom = false;
   int id = 0;
-  auto operator<=>(const ContactTarget&) const = default;
+  bool operator<(const ContactTarget& other) const { return is_geom == other.is_geom ? id < other.id : other.is_geom; }
 };
 
 // What all that touches a body or a geom pushes it with, in the world's axes. What pushes both ends is nothing
