@@ -29,7 +29,8 @@ class Robot:
     actuators: some to add, each a dict as `[[robot.actuators]]` of a task file has it: a `joint` (a name, or a pattern with
     * and ?), its `kind` ("motor" unless it says another), `gear`, gains, `range`, `force_range`. substeps: physics steps of
     a step, of our engine (mujoco_substeps: of MuJoCo's). action_scale and action_offset: the control is offset + scale ·
-    action. contact, limit: numbers of the floor and of joint limits, by name.
+    action, each a number or one for each actuator; a scale of "range" reaches all of every control range. contact, limit:
+    numbers of the floor and of joint limits, by name.
 
     >>> import cgpo
     >>> from pathlib import Path
@@ -53,7 +54,7 @@ class Robot:
         actuators: Iterable[Mapping[str, Any]] = (),
         substeps: int | None = None,
         mujoco_substeps: int | None = None,
-        action_scale: float = 1.0,
+        action_scale: float | str | Sequence[float] = 1.0,
         action_offset: float | Sequence[float] | None = None,
         contact: Mapping[str, float] | None = None,
         limit: Mapping[str, float] | None = None,
@@ -64,7 +65,7 @@ class Robot:
             raise Error(f"'{text}' does not exist, or cannot be read")
         lines = [f"mjcf = {quoted(text)}" if is_text else f"file = {quoted(os.path.abspath(text))}"]
         given: dict[str, Any] = {"substeps": substeps, "mujoco_substeps": mujoco_substeps, "action_offset": action_offset}
-        if action_scale != 1.0:
+        if not (isinstance(action_scale, (int, float)) and action_scale == 1.0):
             given["action_scale"] = action_scale
         lines += [f"{key} = {toml_value(value)}" for key, value in given.items() if value is not None]
         for key, numbers in (("contact", contact), ("limit", limit)):

@@ -23,16 +23,15 @@ int check_task(const CheckRequest& request) {
   wanted.allow_commands = request.allow_command;
   for (const std::string& text : request.sets) wanted.sets.push_back(parse_assignment(text));
   const std::shared_ptr<const Task> task = task_of(resolve_configuration(wanted));
+  for (const std::string& warning : task->spec().warnings) say(stderr, "warning: {}\n", warning);
   const DerivativeCheck check =
       check_derivatives(task, request.states, request.window, static_cast<std::uint64_t>(request.seed));
-  const bool agree = check.max_relative_error <= kDerivativeTolerance;
   if (request.json) {
     say_json(to_json(check, task->spec().name));
   } else {
-    say("{}: derivatives and central differences {} on {} windows of {} steps; largest relative error {:.2e}\n",
-        task->spec().name, agree ? "agree" : "DO NOT agree", check.states, check.window, check.max_relative_error);
+    say_lines(describe(check, task->spec().name));
   }
-  return agree ? 0 : 1;
+  return check.agrees() ? 0 : 1;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "cgpo/base/error.hpp"
 #include "cgpo/base/program_name.hpp"
 #include "cgpo/cli/commands.hpp"
+#include "cgpo/cli/model_parts.hpp"
 #include "cgpo/cli/model_report.hpp"
 #include "cgpo/cli/model_survey.hpp"
 #include "cgpo/cli/terminal.hpp"
@@ -17,9 +18,17 @@ int describe_model(const SurveyRequest& request) {
   std::error_code ignored;
   const bool one = request.paths.size() == 1 && !std::filesystem::is_directory(request.paths.front(), ignored);
   if (!one || request.jobs == 0) return survey_models(request);
+  if (request.paths.front().ends_with(".toml")) {
+    throw UserError(
+        "'{0}' is a task file, and model is for the MJCF file of a robot: {1} model FILE.xml with the one that [robot] "
+        "names; of the task itself speaks {1} check {0}",
+        request.paths.front(), program_name());
+  }
   const RobotCheck check = check_robot(request.paths.front(), request.check);
   if (request.json) {
-    say_json(to_json(check));
+    Json all = to_json(check);
+    all.update(parts_of(*check.model));
+    say_json(all);
   } else {
     print_report(check);
   }

@@ -6,6 +6,7 @@
 
 #include "cgpo/base/table.hpp"
 #include "cgpo/base/text.hpp"
+#include "cgpo/cli/model_parts.hpp"
 #include "cgpo/cli/terminal.hpp"
 
 namespace cgpo {
@@ -15,16 +16,6 @@ constexpr const char* kJointTypes[] = {"free", "ball", "slide", "hinge"};  // in
 
 // The world, body 0, is not counted among the bodies.
 int count_bodies(const Model& model) { return static_cast<int>(model.bodies.size()) - 1; }
-
-std::string name_or_number(const std::string& name, int number) {
-  return name.empty() ? fmt::format("#{}", number) : name;
-}
-
-std::string body_name(const Model& model, int body) {
-  return body == 0 ? "world" : name_or_number(model.bodies[body].name, body);
-}
-
-std::string joint_name(const Model& model, int joint) { return name_or_number(model.joints[joint].name, joint); }
 
 std::string describe_joints(const Model& model, int body) {
   std::vector<std::string> joints;
@@ -43,48 +34,12 @@ int count_contacts(const Model& model, int body) {
                                         [body](const ContactPoint& point) { return point.body == body; }));
 }
 
-// An actuator that is not supported has neither gain nor gear.
-bool is_left_out(const Actuator& actuator) {
-  return std::all_of(actuator.gear.begin(), actuator.gear.end(), [](double gear) { return gear == 0.0; });
-}
-
 void print_bodies(const Model& model) {
   std::vector<std::vector<std::string>> rows = {{"body", "parent", "mass", "contact points", "joints"}};
   for (int i = 1; i <= count_bodies(model); ++i) {
     const Body& body = model.bodies[i];
     rows.push_back({body_name(model, i), body_name(model, body.parent), fmt::format("{:.4g}", body.mass),
                     std::to_string(count_contacts(model, i)), describe_joints(model, i)});
-  }
-  say_lines(text_table(rows));
-}
-
-std::string describe_target(const Model& model, const Actuator& actuator) {
-  if (actuator.joint >= 0) return joint_name(model, actuator.joint);
-  if (actuator.tendon >= 0)
-    return fmt::format("tendon {}", name_or_number(model.tendons[actuator.tendon].name, actuator.tendon));
-  return fmt::format("site {}", name_or_number(model.sites[actuator.site].name, actuator.site));
-}
-
-// A site, and a ball or free joint, have a gear for each direction.
-std::string describe_gear(const Model& model, const Actuator& actuator) {
-  const bool is_site = actuator.transmission == TransmissionType::kSite;
-  const JointType type = actuator.joint < 0 ? JointType::kHinge : model.joints[actuator.joint].type;
-  const int gears = is_site || type == JointType::kFree ? 6 : type == JointType::kBall ? 3 : 1;
-  return fmt::format("{:.4g}", fmt::join(actuator.gear.begin(), actuator.gear.begin() + gears, " "));
-}
-
-void print_actuators(const Model& model) {
-  if (model.nu == 0) {
-    say("no actuator; a task file adds some, [[robot.actuators]] (docs/guide/task-files.md)\n");
-    return;
-  }
-  std::vector<std::vector<std::string>> rows = {{"actuator", "joint", "gear", "control"}};
-  for (int i = 0; i < model.nu; ++i) {
-    const Actuator& actuator = model.actuators[i];
-    const bool left_out = is_left_out(actuator);
-    const std::string range = fmt::format("{:.4g} to {:.4g}", actuator.control_lower, actuator.control_upper);
-    rows.push_back({name_or_number(actuator.name, i), left_out ? "-" : describe_target(model, actuator),
-                    left_out ? "-" : describe_gear(model, actuator), actuator.control_limited ? range : "any"});
   }
   say_lines(text_table(rows));
 }
@@ -156,13 +111,13 @@ Json to_json(const RobotTrial& trial, int mujoco_diverged) {
 
 void print_report(const RobotCheck& check) {
   const Model& model = *check.model;
-  say("{}: {} positions, {} velocities, {} controls, {} bodies, {} contact points, {} pairs of geoms\n", model.name,
-      model.nq, model.nv, model.nu, count_bodies(model), model.contacts.size(), model.pairs.size());
+  const std::string activations = model.na == 0 ? "" : fmt::format(" {} activations,", model.na);
+  say("{}: {} positions, {} velocities, {} controls,{} {} bodies, {} contact points, {} pairs of geoms\n", model.name,
+      model.nq, model.nv, model.nu, activations, count_bodies(model), model.contacts.size(), model.pairs.size());
   say("total mass {:.6g}, gravity {:.6g}, {}, time step {:.6g}\n\n", model.total_mass(),
       fmt::join(model.gravity.at, " "), describe_fluid(model), model.timestep);
   print_bodies(model);
-  say("\n");
-  print_actuators(model);
+  print_parts(model);
   print_list("not supported; our dynamics leaves it out:", model.unsupported);
   print_list("to be aware of:", model.warnings);
   print_list("to know:", model.notes);

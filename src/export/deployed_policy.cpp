@@ -24,7 +24,7 @@ ControlRule rule_of(const TaskSpec& spec, const Robot* robot) {
   rule.high.assign(actions, std::numeric_limits<float>::infinity());
   if (robot == nullptr) return rule;
   for (std::size_t i = 0; i < actions; ++i) {
-    rule.scale[i] = static_cast<float>(robot->action_scale);
+    rule.scale[i] = static_cast<float>(robot->scale(i));
     if (!robot->action_offset.empty()) rule.offset[i] = static_cast<float>(robot->action_offset[i]);
     const Actuator& actuator = robot->model->actuators[i];
     if (!actuator.control_limited) continue;

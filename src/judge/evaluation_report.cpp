@@ -102,7 +102,11 @@ std::string verdict_sentence(const CostReport& cost) {
 
 std::string overall_sentence(const EvaluationReport& report) {
   const Verdict verdict = report.verdict();
-  if (report.costs.empty() && verdict != Verdict::kDiverged) return "feasible: there are no constraints";
+  const bool has_limit = std::any_of(report.costs.begin(), report.costs.end(),
+                                     [](const CostReport& cost) { return !std::isinf(cost.limit); });
+  if (!has_limit && verdict != Verdict::kDiverged) {
+    return report.costs.empty() ? "feasible: there are no constraints" : "feasible: no cost has a limit to keep";
+  }
   const Blamed blamed = blamed_of(report);
   switch (verdict) {
     case Verdict::kHolds: return "feasible, with 95 % confidence";

@@ -128,6 +128,23 @@ class BlockRollout {
     return std::any_of(stray, stray + lanes(), [](std::uint8_t flag) { return flag != 0; });
   }
 
+  // What TrajectoryBlock::strayed says of a lane that has just strayed.
+  int first_stray(int t, int lane) const {
+    const auto all_within = [lane](const RowStore<Real>& rows, std::ptrdiff_t column, Real largest) {
+      for (int i = 0; i < rows.rows(); ++i) {
+        if (!(std::abs(rows.view().row(i)[column + lane]) <= largest)) return false;
+      }
+      return true;
+    };
+    const Real finite = std::numeric_limits<Real>::max();
+    if (!all_within(block_.states, block_.column(t + 1), static_cast<Real>(spec_.divergence_bound))) return 0;
+    if (!all_within(block_.observations, block_.column(t + 1), finite)) return 1;
+    int k = 0;
+    while (k + 1 < simulator_.signals() && std::abs(block_.signals.view().row(k)[block_.column(t) + lane]) <= finite)
+      ++k;
+    return 2 + k;
+  }
+
   void freeze(int t, int lane) {
     const std::ptrdiff_t column = block_.column(t) + lane;
     const std::ptrdiff_t next = block_.column(t + 1) + lane;
@@ -168,7 +185,10 @@ class BlockRollout {
 
   void close_lane(int t, int lane) {
     const auto l = static_cast<std::size_t>(lane);
-    if (memory_.stray[l] != 0) block_.diverged[l] = 1;
+    if (memory_.stray[l] != 0 && block_.diverged[l] == 0) {
+      block_.diverged[l] = 1;
+      block_.strayed[l] = first_stray(t, lane);
+    }
     if (block_.diverged[l] != 0) {
       freeze(t, lane);
       memory_.keep[l] = 0;

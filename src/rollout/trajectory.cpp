@@ -31,6 +31,7 @@ TrajectoryBlock<Real>::TrajectoryBlock(const Simulator<Real>& simulator, Block e
       length(static_cast<std::size_t>(environments_in.size), horizon_in),
       ended(static_cast<std::size_t>(environments_in.size), 0),
       diverged(static_cast<std::size_t>(environments_in.size), 0),
+      strayed(static_cast<std::size_t>(environments_in.size), 0),
       sums(static_cast<std::size_t>(columns_of(simulator.signals(), environments_in)), 0.0),
       paper_sums(static_cast<std::size_t>(environments_in.size), 0.0),
       moments(simulator.spec().observations) {}
@@ -43,7 +44,7 @@ std::int64_t TrajectoryBlock<Real>::bytes(const BatchRows& rows, int lanes, int 
   };
   const std::ptrdiff_t steps = columns_of(horizon, block);
   const bool inner = keep == Keep::kInner;
-  const int each = 2 * static_cast<int>(sizeof(int)) + (rows.signals + 1) * static_cast<int>(sizeof(double)) +
+  const int each = 3 * static_cast<int>(sizeof(int)) + (rows.signals + 1) * static_cast<int>(sizeof(double)) +
                    2 * static_cast<int>(sizeof(Real));  // length, flags, sums, and what a step leaves
   return of(rows.states + 2 * rows.observations, columns_of(horizon + 1, block)) +
          of(2 * rows.actions + rows.signals, steps) + of(rows.inner, inner ? steps : lanes) +
@@ -64,6 +65,7 @@ void TrajectoryBlock<Real>::set_lanes(int lanes_in) {
   length.assign(count, horizon);
   ended.assign(count, 0);
   diverged.assign(count, 0);
+  strayed.assign(count, 0);
   sums.assign(static_cast<std::size_t>(signals.rows()) * count, 0.0);
   paper_sums.assign(count, 0.0);
   simulated = 0;

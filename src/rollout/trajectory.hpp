@@ -62,6 +62,7 @@ struct TrajectoryBlock {
   std::vector<int> length;          // steps until the episode's end, that step included; T if it did not end early
   std::vector<std::uint8_t> ended;  // whether it ended by itself, which it may also do with step T
   std::vector<std::uint8_t> diverged;
+  std::vector<int> strayed;        // of one that diverged, what did so first: 0 state, 1 observation, 2 + k signal k
   std::vector<double> sums;        // [1+m × B], of each signal over the episode
   std::vector<double> paper_sums;  // [B]
   Moments moments;                 // of the observations in which the policy acted

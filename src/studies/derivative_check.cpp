@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/tasks/robots/robot.hpp"
 #include "cgpo/tasks/simulators/simulator.hpp"
 
 namespace cgpo {
@@ -28,6 +31,7 @@ class Window {
  public:
   Window(const std::shared_ptr<const Task>& task, int steps)
       : spec_(task->spec()),
+        robot_(task->find_robot()),
         steps_(steps),
         signals_(1 + static_cast<int>(task->spec().costs.size())),
         simulator_(make_simulator<double>(task, all_costs(*task))) {}
@@ -47,6 +51,47 @@ class Window {
     rows.action.values = std::move(action);
     run(rows);
     return rows.next.values;
+  }
+
+  // What is not finite first, from these inputs; empty: all of it is.
+  std::string find_not_finite(const Vector& x) {
+    StepRows rows(*simulator_, 1);
+    rows.state.values = Vector(x.begin(), x.begin() + spec_.states);
+    const auto all_finite = [](const LaneRows& some) {
+      return std::all_of(some.values.begin(), some.values.end(), [](double value) { return std::isfinite(value); });
+    };
+    for (int t = 0; t < steps_; ++t) {
+      rows.action.values = action(x, t);
+      run(rows);
+      if (!all_finite(rows.next)) return "the state";
+      if (!all_finite(rows.observation)) return "the observation";
+      for (int k = 0; k < signals_; ++k) {
+        if (!std::isfinite(rows.signals(k, 0))) return signal_name(k);
+      }
+      rows.state.values = rows.next.values;
+    }
+    return "";
+  }
+
+  std::string signal_name(int k) const {
+    return k == 0 ? "the reward" : fmt::format("cost {}", spec_.costs[at(k - 1)].name);
+  }
+  // Of an input: an entry of the state that the window begins with, or of an action.
+  std::string input_name(int i) const {
+    if (i >= spec_.states) {
+      return fmt::format("action[{}] of step {}", (i - spec_.states) % spec_.actions,
+                         (i - spec_.states) / spec_.actions + 1);
+    }
+    const Model* const model = robot_ == nullptr ? nullptr : robot_->model.get();
+    int own = i;
+    for (const auto& [name, size] : {std::pair{"qpos", model == nullptr ? 0 : model->nq},
+                                     {"qvel", model == nullptr ? 0 : model->nv},
+                                     {"activation", model == nullptr ? 0 : model->na}}) {
+      if (own < size) return fmt::format("{}[{}]", name, own);
+      own -= size;
+    }
+    const bool named = at(own) < spec_.state_names.size() && !spec_.state_names[at(own)].empty();
+    return named ? spec_.state_names[at(own)] : fmt::format("state[{}]", i);
   }
 
   // L_k at many points at once, a lane each: [point][signal].
@@ -146,6 +191,7 @@ class Window {
   }
 
   TaskSpec spec_;
+  const Robot* robot_;  // null: there is none
   int steps_;
   int signals_;
   std::unique_ptr<Simulator<double>> simulator_;
@@ -223,6 +269,100 @@ Vector draw_inputs(const Task& task, Window& window, RandomStream& random) {
   return state;
 }
 
+// The largest error of a window, relative to the gradient of its signal; infinite where something is not finite.
+struct WindowError {
+  double largest = 0.0;
+  int signal = 0;
+  int input = 0;
+  std::vector<int> over;  // signals that do not agree
+
+  bool agrees() const { return largest <= kDerivativeTolerance; }
+};
+
+WindowError compare(Window& window, const Vector& x) {
+  const std::vector<Vector> gradients = window.gradients(x);
+  const std::vector<Vector> expected = differences(window, x);
+  WindowError result;
+  for (int k = 0; k < window.signals(); ++k) {
+    const Vector& gradient = gradients[static_cast<std::size_t>(k)];
+    double scale = std::numeric_limits<double>::min();
+    for (const double entry : gradient) scale = std::max(scale, std::abs(entry));
+    double worst = 0.0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      double error = std::abs(gradient[i] - expected[i][static_cast<std::size_t>(k)]) / scale;
+      // A NaN must not pass for agreement.
+      if (!std::isfinite(error)) error = std::numeric_limits<double>::infinity();
+      worst = std::max(worst, error);
+      if (error <= result.largest) continue;
+      result.largest = error;
+      result.signal = k;
+      result.input = static_cast<int>(i);
+    }
+    if (worst > kDerivativeTolerance) result.over.push_back(k);
+  }
+  return result;
+}
+
+// Of what the error is the largest. What all signals share, states and observations, is in the function of each.
+std::string place_of(const Window& window, const WindowError& error) {
+  const bool all = static_cast<int>(error.over.size()) == window.signals();
+  const std::string what = all && window.signals() > 1 ? "states or observations"
+                           : all                       ? "the reward, states or observations"
+                                                       : window.signal_name(error.signal);
+  return fmt::format("{} with respect to {}", what, window.input_name(error.input));
+}
+
+// Whether the derivatives agree near a state at which they do not: first so near that what touches goes on touching.
+bool is_kink(const Task& task, Window& window, const Vector& x, RandomStream& random, WindowError& nearby) {
+  constexpr int kTries = 3;
+  for (const double width : {1e-4, 1e-3}) {
+    int agreeing = 0;
+    double largest = 0.0;
+    for (int n = 0; n < kTries; ++n) {
+      Vector moved = x;
+      for (int i = 0; i < task.spec().states; ++i) {
+        double& entry = moved[static_cast<std::size_t>(i)];
+        entry += width * std::max(1.0, std::abs(entry)) * random.normal();
+      }
+      const WindowError error = compare(window, moved);
+      if (!error.agrees()) continue;
+      ++agreeing;
+      largest = std::max(largest, error.largest);
+    }
+    nearby.largest = largest;
+    if (2 * agreeing > kTries) return true;
+  }
+  return false;
+}
+
+void add_window(const Task& task, Window& window, const Vector& x, RandomStream& random, DerivativeCheck& check) {
+  const WindowError error = compare(window, x);
+  std::string not_finite = window.find_not_finite(x);
+  if (not_finite.empty() && !std::isfinite(error.largest)) not_finite = "a derivative of " + place_of(window, error);
+  if (!not_finite.empty()) {  // differences that are not finite may look like zeros
+    ++check.disagreeing;
+    if (++check.not_finite == 1) check.not_finite_what = not_finite;
+    check.max_relative_error = std::numeric_limits<double>::infinity();
+    return;
+  }
+  if (!error.agrees()) {
+    WindowError nearby;
+    if (is_kink(task, window, x, random, nearby)) {
+      ++check.kinks;
+      if (error.largest > check.kink_error) {
+        check.kink_error = error.largest;
+        check.kink_at = place_of(window, error);
+      }
+      check.max_relative_error = std::max(check.max_relative_error, nearby.largest);
+      return;
+    }
+    ++check.disagreeing;
+  }
+  if (error.largest <= check.max_relative_error) return;
+  check.max_relative_error = error.largest;
+  check.largest_at = place_of(window, error);
+}
+
 }  // namespace
 
 DerivativeCheck check_derivatives(const std::shared_ptr<const Task>& task, int states, int window_steps,
@@ -237,32 +377,8 @@ DerivativeCheck check_derivatives(const std::shared_ptr<const Task>& task, int s
     RandomStream random(seed, Purpose::kCheck, static_cast<std::uint32_t>(n));
     const Vector x = draw_inputs(*task, window, random);
     window.draw_weights(random);
-    const std::vector<Vector> gradients = window.gradients(x);
-    Vector scales;
-    for (const Vector& gradient : gradients) {
-      double largest = std::numeric_limits<double>::min();
-      for (const double entry : gradient) largest = std::max(largest, std::abs(entry));
-      scales.push_back(largest);
-    }
-    const std::vector<Vector> expected = differences(window, x);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      for (std::size_t k = 0; k < scales.size(); ++k) {
-        const double error = std::abs(gradients[k][i] - expected[i][k]) / scales[k];
-        // A NaN must not pass for agreement.
-        result.max_relative_error =
-            std::isfinite(error) ? std::max(result.max_relative_error, error) : std::numeric_limits<double>::infinity();
-      }
-    }
+    add_window(*task, window, x, random, result);
   }
-  return result;
-}
-
-Json to_json(const DerivativeCheck& check, const std::string& task) {
-  Json result;
-  result["task"] = task;
-  result["max_relative_error"] = check.max_relative_error;
-  result["states"] = check.states;
-  result["window"] = check.window;
   return result;
 }
 

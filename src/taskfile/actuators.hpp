@@ -16,7 +16,8 @@ using Range = std::array<double, 2>;
 
 struct ActuatorRequest {
   std::string kind;
-  std::string joint;  // a name or a pattern
+  std::string joint;       // a name or a pattern
+  std::string name = "*";  // of the actuator; * is the joint's name
   double gear = 1.0;
   double kp = 0.0;
   double kv = 0.0;

@@ -11,6 +11,7 @@
 #include "cgpo/taskfile/quantities.hpp"
 #include "cgpo/tasks/built.hpp"
 #include "cgpo/tasks/outside/external.hpp"
+#include "cgpo/tasks/robots/reach.hpp"
 #include "cgpo/tasks/robots/simulated.hpp"
 
 namespace cgpo {
@@ -18,27 +19,6 @@ namespace {
 
 constexpr const char* kInOutcome = "after a step";
 constexpr const char* kInBefore = "before a step";
-
-// Whether any expression of the file uses one of these names.
-bool mentions(const TaskDefinition& definition, const std::vector<std::string>& names) {
-  bool found = false;
-  const auto look = [&](const Expression& expression) {
-    walk(expression, [&](const SyntaxNode& node) {
-      found =
-          found || (node.kind == NodeKind::kName && std::find(names.begin(), names.end(), node.word) != names.end());
-    });
-  };
-  for (const auto* const list : {&definition.define, &definition.step}) {
-    for (const NamedExpression& named : *list) look(named.expression);
-  }
-  for (const Expression& expression : definition.observation) look(expression);
-  for (const CostDefinition& cost : definition.costs) look(cost.expression);
-  look(definition.reward);
-  for (const auto* const maybe : {&definition.reward_paper, &definition.end}) {
-    if (*maybe) look(**maybe);
-  }
-  return found;
-}
 
 // How an environment begins: random numbers in, a state out.
 struct Start {
@@ -81,7 +61,7 @@ class Assembly {
   TaskSpec spec() const {
     TaskSpec spec;
     if (robot_ != nullptr) {
-      spec = robot_spec(*robot_, 0, own_states());
+      spec = robot_spec(*robot_, 0, own_states() + robot_->measured.size());
     } else {
       spec.states = own_states();
       spec.actions = definition_->actions;
@@ -97,8 +77,24 @@ class Assembly {
       if (start_.sizes[i] == 0) spec.state_names.push_back(name);
       for (int k = 0; k < start_.sizes[i]; ++k) spec.state_names.push_back(fmt::format("{}[{}]", name, k));
     }
+    name_measured(spec.state_names);
     for (const CostDefinition& cost : definition_->costs) spec.costs.push_back(cost.spec);
     return spec;
+  }
+
+  // All contact forces that the expressions ask for. Throws UserError, with place, where the engine does not say them.
+  std::vector<ContactTarget> find_contacts() {
+    std::set<ContactTarget> asked;
+    asked_ = &asked;
+    Graph graph;
+    const TaskSpec sizes = spec();
+    const std::vector<Traced> state = trace_inputs(graph, sizes.states);
+    const std::vector<Traced> action = trace_inputs(graph, sizes.actions);
+    const BuiltMoment now{state, Traced(0.0), action};
+    observe(now);
+    outcome(now, action, now);
+    asked_ = nullptr;
+    return {asked.begin(), asked.end()};
   }
 
   void reset(RandomStream& random, std::span<double> state) const {
@@ -177,8 +173,26 @@ class Assembly {
       moment.states[definition_->states[i].name] = {{part.begin(), part.end()}, size > 0};
       at += part.size();
     }
+    moment.asked = asked_;
+    for (const ContactTarget& target : robot_ != nullptr ? robot_->measured.on : std::vector<ContactTarget>()) {
+      std::vector<Traced>& force = moment.measured[target];
+      for (const Traced& entry : built.state.subspan(at, 3)) force.push_back(entry * MeasuredContacts::kNewtons);
+      at += 3;
+    }
     moment.clock = built.clock;
     return moment;
+  }
+
+  void name_measured(std::vector<std::string>& names) const {
+    if (robot_ == nullptr) return;
+    for (const ContactTarget& target : robot_->measured.on) {
+      const auto id = static_cast<std::size_t>(target.id);
+      const Model& model = *robot_->model;
+      for (int k = 0; k < 3; ++k) {
+        names.push_back(fmt::format("{}('{}').contact_force[{}]", target.is_geom ? "geom" : "body",
+                                    target.is_geom ? model.geoms[id].name : model.bodies[id].name, k));
+      }
+    }
   }
 
   static void set_previous(const BuiltMoment& before, Moment& moment) {
@@ -261,6 +275,9 @@ class Assembly {
       names.push_back(joint.name);
       if (joint.name == line.name || (is_pattern(line.name) && fits(line.name, joint.name))) found.push_back(&joint);
     }
+    if (found.empty() && names.empty()) {
+      SourceText{definition_->file, "", {line.spot}}.fail(0, "the robot has no joint with a name");
+    }
     if (found.empty()) {
       SourceText{definition_->file, "", {line.spot}}.fail(
           0, fmt::format("the robot has no joint {} '{}'{}; it has: {}", is_pattern(line.name) ? "like" : "named",
@@ -310,6 +327,7 @@ class Assembly {
   std::shared_ptr<const Robot> robot_;
   Vocabulary words_;
   Start start_;
+  std::set<ContactTarget>* asked_ = nullptr;  // while somebody looks for them
 };
 
 // Lets the program that the options name move the robot. What it says of rewards and costs is not looked at.
@@ -340,10 +358,17 @@ std::shared_ptr<const Task> assemble_task(const std::shared_ptr<const TaskDefini
                                           const TaskOptions& options) {
   std::shared_ptr<Robot> robot;
   if (robot_defaults != nullptr) robot = std::make_shared<Robot>(make_robot(*robot_defaults, options));
-  const auto assembly = std::make_shared<const Assembly>(definition, robot, options);
+  const auto assembly = std::make_shared<Assembly>(definition, robot, options);
+  if (robot != nullptr && robot->engine != Engine::kOwn) {
+    robot->measured = {.first = assembly->own_states(), .on = assembly->find_contacts()};
+  }
   BuiltTask built;
   built.spec = assembly->spec();
   built.spec.warnings.insert(built.spec.warnings.end(), warnings.begin(), warnings.end());
+  if (robot != nullptr) {
+    const std::vector<std::string> reach = reach_warnings(*robot);
+    built.spec.warnings.insert(built.spec.warnings.end(), reach.begin(), reach.end());
+  }
   if (robot != nullptr && robot->engine == Engine::kSimulator)
     start_simulator(*definition, options, assembly->own_states(), *robot, built.spec.warnings);
   built.spec.observations = observation_size(*assembly, built.spec);

@@ -12,11 +12,11 @@
 #include "cgpo/taskfile/document.hpp"
 #include "cgpo/taskfile/functions.hpp"
 #include "cgpo/taskfile/quantities.hpp"
+#include "cgpo/taskfile/robot_table.hpp"
 
 namespace cgpo {
 namespace {
 
-constexpr double kHuge = 1e9;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostCosts = 16;
 
@@ -46,107 +46,6 @@ class Names {
   const Document& document_;
   std::set<std::string> seen_;
 };
-
-GivenNumbers read_numbers(const TableReader& robot, const char* key, const std::vector<std::string>& known) {
-  GivenNumbers given;
-  const toml::table* const table = robot.table(key);
-  if (table == nullptr) return given;
-  const TableReader reader(robot.document(), *table, fmt::format("[robot.{}]", key), known);
-  for (const std::string& name : known) {
-    const bool may_be_zero = name == "slip_lift";
-    const double high = may_be_zero ? 1.0 : kHuge;
-    if (const auto number = reader.number(name.c_str(), may_be_zero ? 0.0 : 1e-6, high)) given[name] = *number;
-  }
-  return given;
-}
-
-std::optional<Range> read_range(const TableReader& reader, const char* key) {
-  const toml::node* const range = reader.raw().get(key);
-  if (range == nullptr) return std::nullopt;
-  const toml::array* const pair = range->as_array();
-  const auto bound = [&](std::size_t i) {
-    return pair != nullptr && pair->size() == 2 && (*pair)[i].is_number() ? (*pair)[i].value<double>() : std::nullopt;
-  };
-  const auto low = bound(0);
-  const auto high = bound(1);
-  if (!low || !high || !(*low < *high) || !std::isfinite(*low) || !std::isfinite(*high)) {
-    reader.fail(reader.spot(key), fmt::format("{} is [low, high], two numbers of which the first is the smaller", key));
-  }
-  return Range{*low, *high};
-}
-
-ActuatorRequest read_actuator(const Document& document, const toml::table& table) {
-  const TableReader reader(document, table, "[[robot.actuators]]",
-                           {"kind", "joint", "gear", "kp", "kv", "timeconst", "range", "force_range"});
-  ActuatorRequest request;
-  request.kind = reader.text("kind", "motor");
-  request.joint = reader.text("joint");
-  request.spot = reader.spot(reader.has("joint") ? "joint" : "kind");
-  const ActuatorKind& kind = find_actuator_kind(request.kind, place_words(document.file(), reader.spot("kind")));
-  if (request.joint.empty()) reader.missing("joint", "the name of a joint, or a pattern such as \"*_hip\"");
-  request.gear = reader.number("gear", -kHuge, kHuge).value_or(1.0);
-  for (const auto& [key, gain] : {std::pair{"kp", &ActuatorRequest::kp}, std::pair{"kv", &ActuatorRequest::kv}}) {
-    const auto known = std::find(kind.gains.begin(), kind.gains.end(), key);
-    if (known == kind.gains.end() && reader.has(key)) {
-      reader.fail(reader.spot(key), fmt::format("{} is not of kind '{}'", key, request.kind));
-    }
-    if (known != kind.gains.end() && known == kind.gains.begin() && !reader.has(key)) {
-      reader.missing(key, fmt::format("the gain of kind '{}'", request.kind));
-    }
-    request.*gain = reader.number(key, 0.0, kHuge).value_or(0.0);
-  }
-  if (reader.has("timeconst") && kind.control == Meaning::kSpeed) {
-    reader.fail(reader.spot("timeconst"), fmt::format("timeconst is not of kind '{}'", request.kind));
-  }
-  request.timeconst = reader.number("timeconst", 0.0, kHuge).value_or(0.0);
-  request.range = read_range(reader, "range");
-  if (request.range && (*request.range)[0] < 0.0 && kind.control == Meaning::kShare) {
-    reader.fail(reader.spot("range"), fmt::format("the control of kind '{}' must not be negative", request.kind));
-  }
-  request.force_range = read_range(reader, "force_range");
-  return request;
-}
-
-std::vector<double> read_offset(const TableReader& robot) {
-  const toml::node* const node = robot.raw().get("action_offset");
-  if (node == nullptr) return {};
-  if (node->is_number()) return {robot.number("action_offset", -kHuge, kHuge).value_or(0.0)};
-  std::vector<double> offset;
-  const toml::array* const array = node->as_array();
-  for (std::size_t i = 0; array != nullptr && i < array->size(); ++i) {
-    const std::optional<double> number =
-        (*array)[i].is_number() ? (*array)[i].value<double>() : std::optional<double>();
-    if (!number || !(std::abs(*number) <= kHuge)) break;
-    offset.push_back(*number);
-  }
-  if (array == nullptr || array->empty() || offset.size() != array->size()) {
-    robot.fail(robot.spot("action_offset"), "action_offset is a number, or a list of one for each actuator");
-  }
-  return offset;
-}
-
-RobotDefinition read_robot(const Document& document, const toml::table& table) {
-  const TableReader reader(document, table, "[robot]",
-                           {"file", "mjcf", "substeps", "mujoco_substeps", "action_scale", "action_offset", "contact",
-                            "limit", "actuators"});
-  RobotDefinition robot;
-  robot.file = reader.text("file");
-  if (reader.has("mjcf")) robot.mjcf = reader.text("mjcf");
-  if (reader.has("mjcf") == reader.has("file")) {
-    reader.missing("file", "the robot's MJCF file, or its text as mjcf; one of the two");
-  }
-  robot.spot = reader.spot(robot.mjcf ? "mjcf" : "file");
-  robot.substeps = reader.whole("substeps", 1, 1000);
-  robot.mujoco_substeps = reader.whole("mujoco_substeps", 1, 1000);
-  robot.action_scale = reader.number("action_scale", 0.0, 1000.0).value_or(1.0);
-  robot.action_offset = read_offset(reader);
-  robot.contact = read_numbers(reader, "contact", {"stiffness", "damping", "width", "slip_speed", "slip_lift"});
-  robot.limit = read_numbers(reader, "limit", {"stiffness", "damping", "width"});
-  for (const toml::table* const actuator : reader.tables("actuators")) {
-    robot.actuators.push_back(read_actuator(document, *actuator));
-  }
-  return robot;
-}
 
 SimulatorDefinition read_simulator(const Document& document, const toml::table& table) {
   const TableReader reader(document, table, "[simulator]", {"command", "timeout"});
@@ -384,6 +283,26 @@ TaskDefinition parse_definition(std::string_view text, const std::string& file, 
   for (const NamedExpression& drawn : definition.draws) names.add(drawn.name, drawn.spot, "[draws]");
   for (const NamedExpression& defined : definition.define) names.add(defined.name, defined.spot, "[define]");
   return definition;
+}
+
+bool mentions(const TaskDefinition& definition, const std::vector<std::string>& names) {
+  bool found = false;
+  const auto look = [&](const Expression& expression) {
+    walk(expression, [&](const SyntaxNode& node) {
+      found =
+          found || (node.kind == NodeKind::kName && std::find(names.begin(), names.end(), node.word) != names.end());
+    });
+  };
+  for (const auto* const list : {&definition.define, &definition.step}) {
+    for (const NamedExpression& named : *list) look(named.expression);
+  }
+  for (const Expression& expression : definition.observation) look(expression);
+  for (const CostDefinition& cost : definition.costs) look(cost.expression);
+  look(definition.reward);
+  for (const auto* const maybe : {&definition.reward_paper, &definition.end}) {
+    if (*maybe) look(**maybe);
+  }
+  return found;
 }
 
 }  // namespace cgpo

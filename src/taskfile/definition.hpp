@@ -26,6 +26,8 @@ struct RobotDefinition {
   std::optional<int> substeps;
   std::optional<int> mujoco_substeps;
   double action_scale = 1.0;
+  std::vector<double> action_scales;  // none, or one an actuator
+  bool action_range = false;          // "range": all of each actuator's
   std::vector<double> action_offset;  // none, one for all, or one an actuator
   GivenNumbers contact;
   GivenNumbers limit;
@@ -87,6 +89,9 @@ inline constexpr std::size_t kLargestTaskFile = 16U << 20U;
 
 // `stem`: the task's name unless the text says one. Throws UserError with place.
 TaskDefinition parse_definition(std::string_view text, const std::string& file, const std::string& stem);
+
+// Whether any expression of the file uses one of these names.
+bool mentions(const TaskDefinition& definition, const std::vector<std::string>& names);
 
 // A text in quotes that TOML reads as the same text.
 std::string quoted_for_toml(std::string_view text);

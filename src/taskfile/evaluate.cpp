@@ -107,7 +107,7 @@ class Evaluation {
     const NameRow* const row = find_row(name_rows(), [&](const NameRow& r) { return r.name == node.word; });
     if (row != nullptr && (words.robot != nullptr || !row->of_robot)) {
       std::optional<Numbers> numbers = row->read(moment_);
-      if (!numbers) fail(node, fmt::format("{} is not known {}", node.word, moment_.where()));
+      if (!numbers) fail(node, fmt::format("{} is not known{}", node.word, why_not()));
       return *numbers;
     }
     if (row != nullptr) fail(node, fmt::format("{} is of a robot, and this task has none", node.word));
@@ -119,6 +119,10 @@ class Evaluation {
     }
     fail(node, fmt::format("there is no '{}'{}; names are those of [options], [states] and [define], and: {}",
                            node.word, did_you_mean(node.word, all_names()), fmt::join(builtin_names(), ", ")));
+  }
+
+  std::string why_not() const {
+    return moment_.unknown_because.empty() ? " " + moment_.where() : ": " + moment_.unknown_because;
   }
 
   static std::string example_of(std::string_view word) {
@@ -367,7 +371,7 @@ class Evaluation {
     Numbers all;
     for (const int id : ids) {
       const std::optional<Numbers> part = found->read(moment_, id);
-      if (!part) fail(node, fmt::format("{} of {} is not known {}", node.word, thing.word, moment_.where()));
+      if (!part) fail(node, fmt::format("{} of {} is not known{}", node.word, thing.word, why_not()));
       all.is_vector = all.is_vector || part->is_vector;
       all.at.insert(all.at.end(), part->at.begin(), part->at.end());
     }

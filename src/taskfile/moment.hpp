@@ -65,6 +65,11 @@ class Moment {
   Moment* before = nullptr;                               // what before(…) looks at
   std::function<Numbers(const std::string& state)> next;  // what next(…) gives; the name is that of a state
   Draws* draws = nullptr;
+  // Where MuJoCo moves the robot: contact forces that it has measured, and, if somebody looks which ones a file asks
+  // for, where they are noted.
+  std::map<ContactTarget, std::vector<Traced>> measured;
+  std::set<ContactTarget>* asked = nullptr;
+  std::string unknown_because = {};  // why what was asked for last is not known; empty: nothing but the moment
 
   std::map<std::string, Numbers> known;  // definitions that were asked for
   std::set<std::string> open;            // those on their way: whoever needs one of them needs itself

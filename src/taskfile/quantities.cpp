@@ -1,6 +1,10 @@
 #include "cgpo/taskfile/quantities.hpp"
 
+#include <fmt/format.h>
 #include <numbers>
+
+#include "cgpo/physics/dynamics/passive.hpp"
+#include "cgpo/physics/dynamics/resistance.hpp"
 
 namespace cgpo {
 namespace {
@@ -30,15 +34,32 @@ std::optional<std::vector<Traced>> controls_of(const Moment& moment) {
   return controls;
 }
 
+// Whether what this actuator does follows from the state by our laws. On our engine one that is left out does nothing.
+bool knows_actuator(Moment& moment, const Actuator& actuator) {
+  if (!actuator.left_out || moment.words().robot->engine == Engine::kOwn) return true;
+  moment.unknown_because = fmt::format(
+      "it follows from our laws of actuators, and '{}' is of a kind that we do not know (cgpo model names it)",
+      actuator.name);
+  return false;
+}
+
 PhysicsState<Traced> physics_state(const Moment& moment) { return {moment.q, moment.v, moment.activation}; }
 
-// By dof, in MuJoCo's coordinates.
+// By dof, in MuJoCo's coordinates: its qfrc_actuator.
 std::optional<std::vector<Traced>> torques_of(Moment& moment) {
   const std::optional<std::vector<Traced>> controls = controls_of(moment);
   if (!controls || !knows_pose(moment)) return std::nullopt;
-  std::vector<Traced> tau(static_cast<std::size_t>(moment.model().nv), Traced(0.0));
-  add_actuator_forces(moment.model(), moment.kinematics(DofAxes::kMujoco), physics_state(moment), TracedSpan(*controls),
-                      moment.words().dt(), DofAxes::kMujoco, tau);
+  const Model& model = moment.model();
+  for (const Actuator& actuator : model.actuators) {
+    if (!knows_actuator(moment, actuator)) return std::nullopt;
+  }
+  const Kinematics<Traced>& kinematics = moment.kinematics(DofAxes::kMujoco);
+  std::vector<Traced> tau(static_cast<std::size_t>(model.nv), Traced(0.0));
+  std::vector<Traced> passive = tau;
+  add_actuator_forces(model, kinematics, physics_state(moment), TracedSpan(*controls), moment.words().dt(),
+                      DofAxes::kMujoco, tau);
+  add_gravity_compensation(model, kinematics, passive, tau);
+  clip_joint_forces(model, tau);
   return tau;
 }
 
@@ -163,28 +184,28 @@ Maybe quaternion(Moment& moment, int id) {
 
 Maybe mass(Moment& moment, int id) { return Numbers::one(moment.model().bodies[static_cast<std::size_t>(id)].mass); }
 
-// On all contact points, and geoms of pairs, for which `belongs` holds.
-template <class Belongs>
-Maybe contact_sum(Moment& moment, const Belongs& belongs) {
+// On our engine it follows from the state. What MuJoCo's solver does is no function of it, and has been measured.
+Maybe contact_on(Moment& moment, const ContactTarget& target) {
   if (!knows_pose(moment)) return std::nullopt;
-  const ContactParameters& law = moment.words().robot->physics.contact;
-  Vec3<Traced> sum;
-  for (const ContactPoint& point : moment.model().contacts) {
-    if (belongs(point)) sum = sum + contact_force(moment.model(), law, places(moment), point);
+  const Robot& robot = *moment.words().robot;
+  if (robot.engine == Engine::kSimulator) {
+    moment.unknown_because =
+        "the task's simulator has a contact of its own, and does not say what it is; let the program show it as an "
+        "entry of [states], or leave it out";
+    return std::nullopt;
   }
-  for (const GeomPair& pair : moment.model().pairs) {
-    if (belongs(pair.first) == belongs(pair.second)) continue;  // what pushes both is nothing together
-    const Vec3<Traced> force = pair_force(law, places(moment), pair);
-    sum = belongs(pair.first) ? sum + force : sum - force;
+  if (const auto found = moment.measured.find(target); found != moment.measured.end()) {
+    return Numbers::several(found->second);
   }
-  return vector_of(sum);
+  if (moment.asked != nullptr) moment.asked->insert(target);
+  if (robot.engine == Engine::kOwn || moment.asked != nullptr) {
+    return vector_of(contact_force_on(moment.model(), robot.physics.contact, places(moment), target));
+  }
+  moment.unknown_because = "MuJoCo measures it in a step, and a state alone does not say it";
+  return std::nullopt;
 }
-Maybe force_on_body(Moment& moment, int id) {
-  return contact_sum(moment, [id](const auto& contact) { return contact.body == id; });
-}
-Maybe force_on_geom(Moment& moment, int id) {
-  return contact_sum(moment, [id](const auto& contact) { return contact.geom == id; });
-}
+Maybe force_on_body(Moment& moment, int id) { return contact_on(moment, {.is_geom = false, .id = id}); }
+Maybe force_on_geom(Moment& moment, int id) { return contact_on(moment, {.is_geom = true, .id = id}); }
 
 // The part of `all` that belongs to a joint: one number of a slide or hinge.
 Numbers part_of_joint(const std::vector<Traced>& all, const Joint& joint, int first, int count) {
@@ -233,16 +254,16 @@ Transmission<Traced> transmission_at(Moment& moment, int id) {
   return transmission_of(moment.model(), places(moment), TracedSpan(moment.q), actuator_at(moment, id), DofAxes::kTree);
 }
 Maybe actuator_length(Moment& moment, int id) {
-  if (!knows_pose(moment)) return std::nullopt;
+  if (!knows_pose(moment) || !knows_actuator(moment, actuator_at(moment, id))) return std::nullopt;
   return Numbers::one(transmission_at(moment, id).length);
 }
 Maybe actuator_velocity(Moment& moment, int id) {
-  if (!knows_pose(moment)) return std::nullopt;
+  if (!knows_pose(moment) || !knows_actuator(moment, actuator_at(moment, id))) return std::nullopt;
   return Numbers::one(transmission_at(moment, id).velocity);
 }
 Maybe actuator_push(Moment& moment, int id) {
   const auto controls = controls_of(moment);
-  if (!controls || !knows_pose(moment)) return std::nullopt;
+  if (!controls || !knows_pose(moment) || !knows_actuator(moment, actuator_at(moment, id))) return std::nullopt;
   return Numbers::one(actuator_force(actuator_at(moment, id), transmission_at(moment, id),
                                      TracedSpan(moment.activation), (*controls)[static_cast<std::size_t>(id)],
                                      moment.words().dt()));
@@ -282,7 +303,9 @@ constexpr MemberRow kMembers[] = {
     {ThingKind::kBody, "com", "3", "its centre of mass, in the world, m", position<mass_point>},
     {ThingKind::kBody, "com_velocity", "3", "velocity of its centre of mass, m/s", velocity<mass_point>},
     {ThingKind::kBody, "mass", "1", "kg", mass},
-    {ThingKind::kBody, "contact_force", "3", "what touches it pushes it with, by our contact law, N", force_on_body},
+    {ThingKind::kBody, "contact_force", "3",
+     "what touches it pushes it with, N: by our contact law, with task.engine=mujoco as MuJoCo measures it",
+     force_on_body},
     {ThingKind::kJoint, "position", "1, 4 or 7",
      "its part of qpos: one number of a slide or hinge, 4 of a ball, 7 of a free joint", joint_position},
     {ThingKind::kJoint, "velocity", "1, 3 or 6", "its part of qvel", joint_velocity},
@@ -291,7 +314,9 @@ constexpr MemberRow kMembers[] = {
     {ThingKind::kSite, "velocity", "3", "in the world's axes, m/s", velocity<site_point>},
     {ThingKind::kGeom, "position", "3", "of its centre, in the world, m", position<geom_point>},
     {ThingKind::kGeom, "velocity", "3", "of its centre, m/s", velocity<geom_point>},
-    {ThingKind::kGeom, "contact_force", "3", "what touches it pushes it with, by our contact law, N", force_on_geom},
+    {ThingKind::kGeom, "contact_force", "3",
+     "what touches it pushes it with, N: by our contact law, with task.engine=mujoco as MuJoCo measures it",
+     force_on_geom},
     {ThingKind::kActuator, "control", "1", "its part of controls", actuator_control},
     {ThingKind::kActuator, "activation", "1 or 0", "its state, that of a filter or an integrator, if it has one",
      actuator_activation},

@@ -47,6 +47,8 @@ RobotDefaults robot_defaults(const TaskDefinition& definition, const std::string
   defaults.own_substeps = robot.substeps.value_or(std::min(of_file, 1000));
   defaults.mujoco_substeps = robot.mujoco_substeps.value_or(std::min(of_file, 1000));
   defaults.action_scale = robot.action_scale;
+  defaults.action_scales = robot.action_scales;
+  defaults.action_range = robot.action_range;
   defaults.action_offset = robot.action_offset;
   const ContactParameters& law = suggested.contact;
   const double stiffness = given_or(robot.contact, "stiffness", law.stiffness);

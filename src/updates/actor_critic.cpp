@@ -144,11 +144,43 @@ void ActorCritic<Real>::update_normaliser() {
   for (Critic<Real>& critic : critics) critic.fold_input_change(before, normaliser.scale());
 }
 
+namespace {
+
+// What was not finite first, unless it was always the state: ": the reward was not finite".
+template <class Real>
+std::string stray_words(const Batch<Real>& batch, const std::vector<std::string>& costs) {
+  std::vector<int> counts(costs.size() + 3);
+  int all = 0;
+  for (const TrajectoryBlock<Real>& block : batch.blocks) {
+    for (std::size_t lane = 0; lane < block.diverged.size(); ++lane) {
+      if (block.diverged[lane] == 0) continue;
+      ++counts[at(block.strayed[lane])];
+      ++all;
+    }
+  }
+  if (counts[0] == all) return "";
+  std::string words;
+  for (std::size_t what = 0; what < counts.size(); ++what) {
+    if (counts[what] == 0) continue;
+    words += fmt::format("{} {} was {}finite{}", words.empty() ? ":" : ",",
+                         what == 0   ? "the state"
+                         : what == 1 ? "an observation"
+                         : what == 2 ? "the reward"
+                                     : "cost " + costs[what - 3],
+                         what == 0 ? "out of bounds or not " : "not ",
+                         counts[what] == all ? "" : fmt::format(" first in {}", counts[what]));
+  }
+  return words;
+}
+
+}  // namespace
+
 template <class Real>
 bool ActorCritic<Real>::refuses_batch(IterationReport& report) const {
   if (!refuses_update(report.diverged, batch.environments)) return false;
   report.update_case = "refused";
-  report.warning = fmt::format("update refused: {} of {} environments diverged", report.diverged, batch.environments);
+  report.warning = fmt::format("update refused: {} of {} environments diverged{}", report.diverged, batch.environments,
+                               stray_words(batch, constraints.names));
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include "cgpo/base/numbers.hpp"
 #include "cgpo/graph/differentiate.hpp"
 #include "cgpo/nn/cholesky.hpp"
+#include "cgpo/tasks/robots/measured.hpp"
 
 namespace cgpo {
 namespace {
@@ -281,14 +282,21 @@ void TwinFit::fit(const EpisodePieces& pieces, ThreadPool& pool) {
 
 template <class Real>
 void TwinFit::learn(const Batch<Real>& batch, int window, ThreadPool& pool, IterationReport& report) {
-  const EpisodePieces steps = take_pieces(batch, 1, kSteps);
+  // What MuJoCo measures is no part of how the robot moves.
+  const auto take = [&](int length, int most) {
+    EpisodePieces pieces = take_pieces(batch, length, most);
+    const Robot* const robot = twin_->find_robot();
+    if (robot != nullptr) std::fill_n(pieces.scales.begin() + first_measured(*robot), robot->measured.size(), 0.0);
+    return pieces;
+  };
+  const EpisodePieces steps = take(1, kSteps);
   if (steps.count == 0) return;
   if (has_parameters()) fit(steps, pool);
   const auto root_mean_square = [&](const EpisodePieces& pieces) {
     return std::sqrt(error(pieces, logarithms_, /*derivative=*/false, pool).mean_square);
   };
   report.twin_error = root_mean_square(steps);
-  const EpisodePieces windows = take_pieces(batch, window, kWindows);
+  const EpisodePieces windows = take(window, kWindows);
   if (windows.count > 0) report.twin_window_error = root_mean_square(windows);
   const std::vector<double> values = parameters();
   for (std::size_t p = 0; p < values.size(); ++p)

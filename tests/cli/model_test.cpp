@@ -103,6 +103,41 @@ TEST_F(ModelCommand, TellsWhatWasRead) {
                                  HasSubstr("equals MuJoCo's on 50 random states")));
 }
 
+// What moves it and what ties it together.
+TEST_F(ModelCommand, ShowsActuatorsTiesAndPairs) {
+  const std::string robot = R"(<mujoco><worldbody><geom name="floor" type="plane" size="9 9 1"/>
+    <body name="a" pos="0 0 1"><freejoint name="root"/><geom name="trunk" size="0.1"/>
+      <body name="b" pos="0.5 0 0"><joint name="hip" axis="0 1 0"/><geom size="0.1" contype="0" conaffinity="0"/></body>
+      <body name="c" pos="-0.5 0 0"><joint name="knee" axis="0 1 0"/><geom size="0.1" contype="0" conaffinity="0"/></body></body>
+    <body name="d" pos="2 0 1"><freejoint/><geom name="stone" size="0.1"/></body></worldbody>
+    <tendon><fixed name="strap" range="-1 2" stiffness="30"><joint joint="hip" coef="2"/><joint joint="knee" coef="-1"/></fixed></tendon>
+    <equality><connect name="pin" body1="b" body2="c" anchor="0 0 0" active="true"/><joint name="mimic" joint1="hip" joint2="knee"/></equality>
+    <actuator><position name="servo" joint="hip" kp="40" kv="2" forcerange="-30 30"/>
+      <general name="slow" joint="knee" dyntype="filter" dynprm="0.05" gainprm="3" biasprm="0.5 0 0" biastype="affine"/>
+      <motor name="pull" tendon="strap" gear="4" ctrlrange="-1 1"/></actuator></mujoco>)";
+  const Json model = json_of(robot);
+  EXPECT_EQ(model.at("na"), 1);
+  const Json& actuators = model.at("actuators");
+  ASSERT_EQ(actuators.size(), 3U);
+  EXPECT_EQ(actuators[0].at("kind"), "position");
+  EXPECT_EQ(actuators[0].at("force_range"), Json({-30.0, 30.0}));
+  EXPECT_EQ(actuators[0].at("control_range"), Json());
+  EXPECT_EQ(actuators[1].at("has_activation"), true);
+  EXPECT_EQ(actuators[1].at("kind"), "general");
+  EXPECT_EQ(actuators[2].at("at"), "tendon strap");
+  EXPECT_EQ(actuators[2].at("control_range"), Json({-1.0, 1.0}));
+  EXPECT_EQ(model.at("tendons").at(0).at("along"), "2 hip, -1 knee");
+  EXPECT_EQ(model.at("equalities").at(0).at("between"), Json({"b", "c"}));
+  EXPECT_EQ(model.at("equalities").at(1).at("type"), "joint");
+  EXPECT_EQ(model.at("pair_names").at(0), Json({"geom 'trunk'", "geom 'stone'"}));
+  const ProgramOutcome outcome = run({"model", "robot.xml", "--states", "20"});
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("3 controls, 1 activations, 4 bodies"), HasSubstr("-30 to 30  position, kp 40, kv 2"),
+                    HasSubstr("general, gain 3 0 0, bias 0.5 0 0, filter of 0.05 s"), HasSubstr("tendon strap"),
+                    HasSubstr("-1 to 2"), HasSubstr("2 hip, -1 knee"), HasSubstr("connect  b and c")));
+  EXPECT_THAT(outcome.out, HasSubstr("may touch one another:\n  geom 'trunk' with geom 'stone'\n"));
+}
+
 TEST_F(ModelCommand, NamesWhatIsNotSupportedAndComparesTheRest) {
   const Json model = json_of(kUnsupported);
   const auto unsupported = model.at("unsupported").get<std::vector<std::string>>();
@@ -129,6 +164,8 @@ TEST_F(ModelCommand, RefusesWhatIsNoRobot) {
   std::filesystem::create_directory(at("folder"));
   expect_refused({"model"}, {"FILE.xml"});
   expect_refused({"model", "missing.xml"}, {"missing.xml"});
+  write_file_atomically(at("walker.toml"), "horizon = 10\n");
+  expect_refused({"model", "walker.toml"}, {"'walker.toml' is a task file", "model FILE.xml", "check walker.toml"});
   expect_refused({"model", "folder"}, {"folder", "no file *.xml"});
   expect_refused({"model", "missing.xml", "--states", "0"}, {"--states must be a whole number from 1"});
   expect_refused_text("", {});

@@ -81,6 +81,69 @@ TEST_F(TaskFiles, AreCheckedTrainedAndJudged) {
   EXPECT_EQ(run({"check", "moved/definition.toml"}).code, 0);
 }
 
+// A limit on what the floor carries is judged by MuJoCo's own forces, where MuJoCo moves the robot.
+TEST_F(TaskFiles, ContactIsJudgedOnEitherEngine) {
+  write("box.toml", R"TOML(
+horizon = 40
+period = 0.02
+observation = ["qpos", "qvel"]
+reward = 0
+robot = { file = "box.xml", action_scale = "range" }
+[[costs]]
+name = "weight"
+expression = "where(step > 39.5, body('box').contact_force.z, 0)"
+limit = 10
+[defaults]
+environments = 8
+iterations = 1
+batch.adaptive = false
+)TOML");
+  write("box.xml", R"XML(<mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="5 5 1"/>
+<body name="box" pos="0 0 0.1"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="8"/></body>
+<body pos="3 0 1"><joint name="arm"/><geom size="0.1" contype="0" conaffinity="0"/></body></worldbody>
+<actuator><motor joint="arm" ctrlrange="-3 3"/></actuator></mujoco>)XML");
+  const ProgramOutcome train = run({"train", "box.toml", "--out", "run"});
+  ASSERT_EQ(train.code, 0) << train.err;
+  EXPECT_THAT(train.err, Not(HasSubstr("warning: actions")));
+  for (const std::string engine : {"own", "mujoco"}) {
+    const ProgramOutcome eval = run({"eval", "run", "--engine", engine, "--episodes", "8"});
+    EXPECT_THAT(eval.out, AllOf(HasSubstr("78.4"), HasSubstr("not feasible"))) << engine << eval.err;
+  }
+  const ProgramOutcome trained =
+      run({"train", "box.toml", "--out", "there", "--set", "task.engine=mujoco", "iterations=2"});
+  EXPECT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(trained.out, AllOf(HasSubstr("78.4"), HasSubstr("over the limit")));
+}
+
+// What is not finite is named, by check and by training.
+TEST_F(TaskFiles, WhatIsNotFiniteIsNamed) {
+  write("cart.xml", kCartRobot);
+  write("cart.toml", without(kCart, "square(controls)[0]", "log(-1 - square(controls)[0])"));
+  const ProgramOutcome check = run({"check", "cart.toml"});
+  EXPECT_EQ(check.code, 1);
+  EXPECT_THAT(check.out, HasSubstr("in 32 windows of 10 steps: cost energy is not finite there"));
+  const ProgramOutcome train = run({"train", "cart.toml", "--out", "run"});
+  EXPECT_THAT(read_file(at("run/log.jsonl")),
+              HasSubstr("16 of 16 environments diverged: cost energy was not finite\""));
+}
+
+TEST_F(TaskFiles, ActionsThatReachLittleAreWarnedOf) {
+  write("cart.xml", kCartRobot);
+  write("cart.toml", without(kCart, "range = [-1, 1]", "range = [-9, 9]"));
+  const char* const warning = "warning: actions reach less than half of the control range of 'rail' (11 %)";
+  EXPECT_THAT(run({"check", "cart.toml"}).err, HasSubstr(warning));
+  EXPECT_THAT(run({"train", "cart.toml", "--out", "run"}).err, HasSubstr(warning));
+}
+
+// Nothing is kept where there is no limit, however many episodes say so.
+TEST_F(TaskFiles, CostsWithoutALimitKeepNone) {
+  write("cart.xml", kCartRobot);
+  write("cart.toml", without(kCart, "limit = 2", "limit = inf"));
+  ASSERT_EQ(run({"train", "cart.toml", "--out", "run"}).code, 0);
+  const ProgramOutcome eval = run({"eval", "run", "--episodes", "16"});
+  EXPECT_THAT(eval.out, AllOf(HasSubstr("feasible: no cost has a limit to keep"), Not(HasSubstr("confidence"))));
+}
+
 // A motor behind a filter, on either engine: its activation is part of the state, which a resumed run continues.
 TEST_F(TaskFiles, ActuatorsMayHaveAState) {
   write("cart.xml", kCartRobot);

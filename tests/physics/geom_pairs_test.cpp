@@ -166,6 +166,24 @@ TEST(GeomPairs, TooManyPointsAreListed) {
   EXPECT_LT(model.pairs.size(), 60U * 59U / 2U);
 }
 
+// Nor is one whose parts tie too many joints to one another: pairs are left out, named, and the rest is read.
+TEST(GeomPairs, TooManyTiedJointsAreListed) {
+  std::string snake;
+  std::string end;
+  for (int i = 0; i < 48; ++i) {
+    snake += fmt::format(
+        "<body pos='.1 0 0'><joint axis='0 {} {}' range='-60 60'/><geom name='g{}' type='capsule' "
+        "fromto='0 0 0 .1 0 0' size='.02'/>",
+        i % 2, 1 - i % 2, i);
+    end += "</body>";
+  }
+  const Model model = load_model_from_text("<mujoco><worldbody><body pos='0 0 2'><freejoint/><geom size='.05'/>" +
+                                           snake + end + "</body></worldbody></mujoco>");
+  EXPECT_THAT(model.unsupported, ElementsAre(AllOf(HasSubstr("contact between bodies that ties too many joints"),
+                                                   HasSubstr(" with geom 'g"))));
+  EXPECT_GT(model.pairs.size(), 100U);
+}
+
 // solref, relative to MuJoCo's default; two geoms mix theirs as MuJoCo's do.
 TEST(GeomPairs, HardnessIsThatOfTheFile) {
   const auto surface = [](const std::string& ball, const std::string& floor, double timestep = 0.002) {

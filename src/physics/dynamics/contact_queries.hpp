@@ -72,6 +72,34 @@ Vec3<S> pair_force(const ContactParameters& law, const Kinematics<S>& kinematics
   return home == pair.first.link ? on_home : -on_home;
 }
 
+// A body or a geom that something may touch.
+struct ContactTarget {
+  bool is_geom = false;
+  int id = 0;
+  bool operator<(const ContactTarget& other) const { return is_geom == other.is_geom ? id < other.id : other.is_geom; }
+};
+
+// What all that touches a body or a geom pushes it with, in the world's axes. What pushes both ends is nothing
+// together.
+template <class S>
+Vec3<S> contact_force_on(const Model& model, const ContactParameters& law, const Kinematics<S>& kinematics,
+                         const ContactTarget& target) {
+  const auto is = [&](int body, int geom) { return target.id == (target.is_geom ? geom : body); };
+  Vec3<S> sum;
+  const auto add = [&](bool on_first, bool on_second, const auto& force) {
+    if (on_first != on_second) sum = on_first ? sum + force() : sum - force();
+  };
+  for (const ContactPoint& point : model.contacts) {
+    add(is(point.body, point.geom), is(model.geoms[point.plane].body, point.plane),
+        [&] { return contact_force(model, law, kinematics, point); });
+  }
+  for (const GeomPair& pair : model.pairs) {
+    add(is(pair.first.body, pair.first.geom), is(pair.second.body, pair.second.geom),
+        [&] { return pair_force(law, kinematics, pair); });
+  }
+  return sum;
+}
+
 // Where something touches, and what pushes a robot there, in the world's axes.
 struct ContactForce {
   Vec3<double> position;

@@ -181,12 +181,13 @@ void read_actuators(const mjModel& source, Model& model) {
       read_force_range(source, i, actuator);
       const int activations = source.actuator_actnum[i];
       if (activations > 0) actuator.activation.index = source.actuator_actadr[i] + activations - 1;
-      if (!is_supported_actuator(source, i)) continue;
+      actuator.left_out = !is_supported_actuator(source, i);
+      if (actuator.left_out) continue;
       read_transmission(source, i, actuator);
-      if (actuator.tendon >= 0 && source.tendon_actfrclimited[actuator.tendon] &&
-          is_tendon_range_supported(source, actuator.tendon)) {
+      if (actuator.tendon >= 0 && source.tendon_actfrclimited[actuator.tendon]) {
         const mjtNum* const range = source.tendon_actfrcrange + std::ptrdiff_t{2} * actuator.tendon;
-        clip_range(range[0], range[1], actuator);
+        actuator.left_out = !is_tendon_range_supported(source, actuator.tendon);
+        if (!actuator.left_out) clip_range(range[0], range[1], actuator);
       }
       if (!is_switched_off(source, i)) read_law(source, i, actuator);
     }

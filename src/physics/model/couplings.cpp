@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "cgpo/base/error.hpp"
 #include "cgpo/physics/dynamics/passive.hpp"
@@ -227,15 +229,46 @@ std::set<int> dofs_of(const Model& model, const Actuator& actuator) {
 
 }  // namespace
 
-void check_ties(const Model& model) {
-  constexpr double kMostEntries = 300'000;  // of the matrix, that ties add to
+namespace {
+
+constexpr double kMostEntries = 300'000;  // of the matrix, that ties add to
+
+double entries_of(double rows, double dofs, double pieces) { return rows * dofs * (dofs + 1.0) / 2.0 + pieces * dofs; }
+
+// Of pairs that would tie too many joints to one another those are left out that come last.
+void leave_out_pairs(Model& model, double entries) {
+  std::map<std::pair<int, int>, bool> kept;  // links, whose pairs of geoms share their entries
+  std::vector<std::string> names;
+  std::erase_if(model.pairs, [&](const GeomPair& pair) {
+    const auto links = std::minmax(pair.first.link, pair.second.link);
+    if (links.first < 0) return false;
+    const auto [found, is_new] = kept.emplace(links, true);
+    if (is_new) {
+      std::set<int> dofs;
+      for (const int link : {links.first, links.second}) mark_dofs(model, link, dofs);
+      const double more = entries_of(1.0, static_cast<double>(dofs.size()), 0.0);
+      found->second = entries + more <= kMostEntries;
+      if (found->second) entries += more;
+    }
+    if (!found->second) names.push_back(fmt::format("{} with {}", pair.first.name, pair.second.name));
+    return !found->second;
+  });
+  if (names.empty()) return;
+  const std::string more =
+      names.size() == 1 ? "" : fmt::format(" and {} more such pair{}", names.size() - 1, names.size() == 2 ? "" : "s");
+  model.unsupported.push_back(
+      fmt::format("contact between bodies that ties too many joints to one another: {}{}", names.front(), more));
+}
+
+}  // namespace
+
+void check_ties(Model& model) {
   double entries = 0.0;
   const auto add = [&](const std::string& name, double rows, double dofs, double pieces) {
-    entries += rows * dofs * (dofs + 1.0) / 2.0 + pieces * dofs;
+    entries += entries_of(rows, dofs, pieces);
     if (entries <= kMostEntries) return;
     throw UserError(
-        "{}: tendons, equality constraints, actuators and contact between bodies up to '{}' tie so many joints to one "
-        "another that a step "
+        "{}: tendons, equality constraints and actuators up to '{}' tie so many joints to one another that a step "
         "would be too long; leave some of them out",
         model.name, name);
   };
@@ -257,14 +290,7 @@ void check_ties(const Model& model) {
     const std::size_t pieces = actuator.tendon < 0 ? 1 : model.tendons[actuator.tendon].pieces.size();
     add(actuator.name, damps ? 1.0 : 0.0, dofs, static_cast<double>(pieces));
   }
-  std::set<std::pair<int, int>> touching;  // links, whose pairs of geoms share their entries
-  for (const GeomPair& pair : model.pairs) {
-    const auto links = std::minmax(pair.first.link, pair.second.link);
-    if (links.first < 0 || !touching.insert(links).second) continue;
-    std::set<int> dofs;
-    for (const int link : {links.first, links.second}) mark_dofs(model, link, dofs);
-    add(pair.second.name, 1.0, static_cast<double>(dofs.size()), 0.0);
-  }
+  leave_out_pairs(model, entries);
 }
 
 }  // namespace cgpo

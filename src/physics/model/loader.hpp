@@ -33,9 +33,9 @@ void read_tendons(const mjModel& source, Model& model);
 // Fills equalities with those that are active; lists those that are not supported.
 void read_equalities(const mjModel& source, Model& model);
 
-// UserError if tendons, equalities and actuators tie so many joints to one another that a step would be too long to be
-// recorded.
-void check_ties(const Model& model);
+// Pairs of geoms that would tie too many joints to one another are left out, and listed. UserError if tendons,
+// equalities and actuators alone do, so that a step would be too long to be recorded.
+void check_ties(Model& model);
 
 // Fills what a torque does to ball joints with a range; in a model with equalities inertias of joints and tendons that
 // have limits or friction become those of the whole that is tied together. After the links.

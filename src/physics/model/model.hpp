@@ -124,6 +124,7 @@ struct Activation {
 // length of its pose there.
 struct Actuator {
   std::string name;
+  bool left_out = false;  // it, or a range of its force, is of a kind that we do not know
   TransmissionType transmission = TransmissionType::kJoint;
   int joint = 0;            // of kJoint and kJointInParent, otherwise −1
   int tendon = -1;          // of kTendon

@@ -180,23 +180,50 @@ std::vector<double> MujocoEngine::contact_depths() const {
   return depths;
 }
 
+namespace {
+
+// What pushes the second geom of a contact, in the world's axes.
+Vec3<double> force_on_second(const mjModel& model, const mjData& data, int id) {
+  mjtNum in_frame[6];  // along the rows of the contact's frame
+  mj_contactForce(&model, &data, id, in_frame);
+  const mjtNum* const frame = data.contact[id].frame;
+  Vec3<double> force;
+  for (int k = 0; k < 3; ++k) {
+    for (int row = 0; row < 3; ++row) force[k] += frame[3 * row + k] * in_frame[row];
+  }
+  return force;
+}
+
+}  // namespace
+
 std::vector<ContactForce> MujocoEngine::contact_forces() const {
   const mjModel* const model = parts_->model.get();
   std::vector<ContactForce> forces;
   for (int i = 0; i < contact_count(); ++i) {
     const mjContact& contact = parts_->data->contact[i];
-    mjtNum in_frame[6];  // on the second geom, along the rows of contact.frame
-    mj_contactForce(model, parts_->data.get(), i, in_frame);
     const int second = contact.geom[1];  // −1: a part of a flex, whose bodies move
     const bool second_moves = second < 0 || model->body_treeid[model->geom_bodyid[second]] >= 0;
-    Vec3<double> force;
-    for (int k = 0; k < 3; ++k) {
-      for (int row = 0; row < 3; ++row) force[k] += contact.frame[3 * row + k] * in_frame[row];
-      if (!second_moves) force[k] = -force[k];
-    }
-    forces.push_back({vec3(contact.pos[0], contact.pos[1], contact.pos[2]), force});
+    const Vec3<double> force = force_on_second(*model, *parts_->data, i);
+    forces.push_back({vec3(contact.pos[0], contact.pos[1], contact.pos[2]), second_moves ? force : -force});
   }
   return forces;
+}
+
+Vec3<double> MujocoEngine::contact_force_on(const ContactTarget& target) const {
+  const mjModel& model = *parts_->model;
+  Vec3<double> sum;
+  for (int i = 0; i < contact_count(); ++i) {
+    const auto is_target = [&](int geom) {  // −1: a part of a flex
+      return geom >= 0 && target.id == (target.is_geom ? geom : model.geom_bodyid[geom]);
+    };
+    const mjContact& contact = parts_->data->contact[i];
+    const bool on_first = is_target(contact.geom[0]);
+    const bool on_second = is_target(contact.geom[1]);
+    if (on_first == on_second) continue;
+    const Vec3<double> force = force_on_second(model, *parts_->data, i);
+    sum = on_second ? sum + force : sum - force;
+  }
+  return sum;
 }
 
 Vec3<double> MujocoEngine::body_position(int body) const {

@@ -83,6 +83,9 @@ class MujocoEngine {
   int contact_count() const;
   std::vector<double> contact_depths() const;
   std::vector<ContactForce> contact_forces() const;  // on the moving body of each contact
+  // What touches a body or a geom pushes it with, by what the last step, or forward, found; after several substeps, the
+  // last one of them.
+  Vec3<double> contact_force_on(const ContactTarget& target) const;
   Vec3<double> body_position(int body) const;
 
  private:

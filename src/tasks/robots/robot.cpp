@@ -6,6 +6,8 @@
 #include <mutex>
 
 #include "cgpo/physics/dynamics/step.hpp"
+#include "cgpo/tasks/robots/measured.hpp"
+#include "cgpo/tasks/robots/reach.hpp"
 #include "cgpo/tasks/robots/simulated.hpp"
 
 namespace cgpo {
@@ -28,6 +30,7 @@ class MujocoSteps final : public OutsideEngine {
     for (const std::span<const double> part : {engine_.q(), engine_.v(), engine_.activation(), before.extra}) {
       end = std::copy(part.begin(), part.end(), end);
     }
+    if (good) measure(robot_, engine_, next);
     return good;
   }
 
@@ -86,9 +89,10 @@ BasicPhysicsParameters<Traced> as_traced(const PhysicsParameters& physics) {
           .armature_scale = physics.armature_scale};
 }
 
+// law: of contact forces that are asked for.
 template <class P>
-std::vector<Traced> own_substep(const Robot& robot, const BasicPhysicsParameters<P>& physics, TracedSpan state,
-                                TracedSpan action) {
+std::vector<Traced> own_substep(const Robot& robot, const BasicPhysicsParameters<P>& physics,
+                                const ContactParameters& law, TracedSpan state, TracedSpan action) {
   const RobotState<Traced> before(*robot.model, state);
   std::vector<Traced> control;
   for (std::size_t i = 0; i < action.size(); ++i) control.push_back(robot.control(i, action[i]));
@@ -101,6 +105,13 @@ std::vector<Traced> own_substep(const Robot& robot, const BasicPhysicsParameters
   next.insert(next.end(), after.v.begin(), after.v.end());
   next.insert(next.end(), after.activation.begin(), after.activation.end());
   next.insert(next.end(), before.extra.begin(), before.extra.end());
+  if (robot.measured.on.empty()) return next;
+  const Kinematics<Traced> kinematics = RobotState<Traced>(*robot.model, TracedSpan(next)).kinematics();
+  auto entry = next.begin() + first_measured(robot);
+  for (const ContactTarget& target : robot.measured.on) {
+    for (const Traced& force : contact_force_on(*robot.model, law, kinematics, target).at)
+      *entry++ = force * (1.0 / MeasuredContacts::kNewtons);
+  }
   return next;
 }
 
@@ -198,7 +209,9 @@ std::vector<TaskOption> robot_options(const RobotDefaults& defaults, bool collid
        .high = 1.0},
       {.name = "action_scale",
        .standard = defaults.action_scale,
-       .help = "control = this times the action, clipped to the motor's range",
+       .help = defaults.action_range || !defaults.action_scales.empty()
+                   ? "control = this times the actuator's own scale times the action, clipped to its range"
+                   : "control = this times the action, clipped to the motor's range",
        .low = 0.0,
        .high = 1000.0},
   };
@@ -259,9 +272,13 @@ Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options) {
   robot.action_scale = options.number("action_scale");
   robot.action_offset = defaults.action_offset;
   if (robot.action_offset.size() == 1) robot.action_offset.resize(actuators, defaults.action_offset.front());
-  if (!robot.action_offset.empty() && robot.action_offset.size() != actuators) {
-    throw UserError("{}: action_offset has {} numbers, but the robot has {} actuators", robot.model->name,
-                    robot.action_offset.size(), actuators);
+  robot.action_scales = defaults.action_scales;
+  if (defaults.action_range) reach_ranges(robot);
+  for (const auto& [what, numbers] :
+       {std::pair{"action_scale", &robot.action_scales}, std::pair{"action_offset", &robot.action_offset}}) {
+    if (numbers->empty() || numbers->size() == actuators) continue;
+    throw UserError("{}: {} has {} numbers, but the robot has {} actuators", robot.model->name, what, numbers->size(),
+                    actuators);
   }
   return robot;
 }
@@ -316,7 +333,7 @@ Substeps robot_substeps(const std::shared_ptr<const Robot>& robot, const Physics
                         TracedOutcome outcome) {
   if (!fits) {
     return {[robot, physics](TracedSpan state, TracedSpan action, TracedSpan) {
-              return own_substep(*robot, physics, state, action);
+              return own_substep(*robot, physics, physics.contact, state, action);
             },
             std::move(outcome)};
   }
@@ -324,7 +341,7 @@ Substeps robot_substeps(const std::shared_ptr<const Robot>& robot, const Physics
                       BasicPhysicsParameters<Traced> fitted = as_traced(physics);
                       auto value = parameters.begin();
                       visit_fitted(*robot->model, fitted, [&](const char*, Traced& number) { number = *value++; });
-                      return own_substep(*robot, fitted, state, action);
+                      return own_substep(*robot, fitted, physics.contact, state, action);
                     },
                     std::move(outcome)};
   PhysicsParameters standard = physics;
@@ -356,6 +373,7 @@ void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedO
     };
     parts.dynamics = OutsideStep{nullptr, outcome, std::move(states)};
   } else {
+    if (!robot->measured.on.empty()) measure_starts(robot, parts);
     parts.dynamics = OutsideStep{mujoco_steps_of(robot), outcome};
   }
   const auto stand_in = [&](const OwnSteps& own) -> std::shared_ptr<const Task> {

@@ -54,6 +54,16 @@ struct OwnSteps {
   bool fits = false;  // whether its numbers are found by what MuJoCo does
 };
 
+// Contact forces that a task asks for. MuJoCo's are no function of the state alone, so where it moves the robot they
+// are measured in the last of a step's substeps, at the start with action 0, and kept in the state: three entries of
+// its extra part each, in these units. Where our engine stands in for it, our contact law fills them.
+struct MeasuredContacts {
+  static constexpr double kNewtons = 1024.0;  // keeps an impact far below the bound of a diverged state
+  int first = 0;                              // in the extra part
+  std::vector<ContactTarget> on = {};
+  int size() const { return 3 * static_cast<int>(on.size()); }
+};
+
 struct Robot {
   std::string name;
   std::string xml;   // the MJCF text,
@@ -67,13 +77,19 @@ struct Robot {
   std::shared_ptr<OutsideEnvironments> simulator = nullptr;  // of kSimulator,
   int shown = 0;                                             // and how many entries of the state it shows
   double action_scale = 1.0;
+  std::vector<double> action_scales = {};  // times this; one an actuator, or none
   std::vector<double> action_offset = {};  // one an actuator, or none
   std::vector<Marker> markers = {};
+  MeasuredContacts measured = {};
 
+  double scale(std::size_t actuator) const {
+    return action_scales.empty() ? action_scale : action_scale * action_scales[actuator];
+  }
   // offset + scale · action, which the actuator clips to its range.
   template <class S>
   S control(std::size_t actuator, const S& action) const {
-    const S scaled = action_scale == 1.0 ? action : action_scale * action;
+    const double factor = scale(actuator);
+    const S scaled = factor == 1.0 ? action : factor * action;
     const bool shifted = !action_offset.empty() && action_offset[actuator] != 0.0;
     return shifted ? S(action_offset[actuator] + scaled) : scaled;
   }
@@ -91,6 +107,8 @@ struct RobotDefaults {
   int mujoco_substeps = 1;
   Engine engine = Engine::kOwn;
   double action_scale = 1.0;
+  std::vector<double> action_scales = {};  // times this; one an actuator, or none
+  bool action_range = false;               // times half the actuator's control range, whose centre is the offset
   std::vector<double> action_offset = {};  // one for all, one an actuator, or none
   LimitParameters limit = {};
   ContactParameters contact = {};                      // not used if nothing collides
