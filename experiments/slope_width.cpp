@@ -22,6 +22,7 @@ std::vector<std::string> row_of_width(const TrainedPolicy& policy, int episodes,
   const TaskOptions standard(configuration.task_options.known());  // a tenth of the limit
   const double width = 10.0 * share * standard.number("slope_width");
   configuration.task_options.set("slope_width", width);
+  configuration.made = nullptr;  // of the other width
   configuration.made = task_of(configuration);
   AlgorithmContext context = context_of(configuration, pool);
   context.settings.environments = episodes / kWidthBatches;
