@@ -27,6 +27,17 @@ def identifier(task: str) -> str:
     return f"cgpo/{title(task)}{version.group() if version else '-v0'}"
 
 
+def gymnasium_name(task: str) -> str | None:
+    """What Safety-Gymnasium calls a task of its own in Gymnasium; None: it is none of them."""
+    return re.sub(r"-v1$", "Gymnasium-v1", task) if re.fullmatch(r"Safety\w+Velocity-v1", task) else None
+
+
+def action_range(task: str) -> float:
+    """The range of actions that Safety-Gymnasium has for a task of its own: that of the controls."""
+    known = json.loads(_core.settings_json(task, None, None, []))["settings"]
+    return next(float(one["default"]) for one in known if one["name"] == "task.action_scale")
+
+
 def register() -> None:
     """Registers what is not registered yet; a task that is nothing without its settings is left out."""
     import gymnasium
@@ -34,15 +45,18 @@ def register() -> None:
     for task in json.loads(_core.tasks_json())["tasks"]:
         if task.get("horizon") is None:
             continue
-        name = identifier(task["name"])
-        if name not in gymnasium.registry:
-            gymnasium.register(
-                id=name,
-                entry_point="cgpo.environments:_registered",
-                vector_entry_point="cgpo.environments:VectorEnvironment",
-                max_episode_steps=task["horizon"],
-                kwargs={"task": task["name"]},
-            )
+        names = {identifier(task["name"]): {"task": task["name"]}}
+        if theirs := gymnasium_name(task["name"]):
+            names[theirs] = {"task": task["name"], "action_range": action_range(task["name"])}
+        for name, arguments in names.items():
+            if name not in gymnasium.registry:
+                gymnasium.register(
+                    id=name,
+                    entry_point="cgpo.environments:_registered",
+                    vector_entry_point="cgpo.environments:VectorEnvironment",
+                    max_episode_steps=task["horizon"],
+                    kwargs=arguments,
+                )
 
 
 class _WhenImported(importlib.abc.MetaPathFinder):

@@ -50,10 +50,12 @@ def _open(
     )
 
 
-def _spaces(core: Any) -> tuple[gymnasium.spaces.Box, gymnasium.spaces.Box]:
+def _spaces(core: Any, action_range: float) -> tuple[gymnasium.spaces.Box, gymnasium.spaces.Box]:
+    if not (np.isscalar(action_range) and 0.0 < action_range < np.inf):
+        raise Error(f"action_range must be a number above 0, not {action_range!r}")
     return (
         gymnasium.spaces.Box(-np.inf, np.inf, (core.observations,), np.float32),
-        gymnasium.spaces.Box(-1.0, 1.0, (core.actions,), np.float32),
+        gymnasium.spaces.Box(-action_range, action_range, (core.actions,), np.float32),
     )
 
 
@@ -98,7 +100,7 @@ class _Common:
 class Environment(_Common, gymnasium.Env):
     """A task as a `gymnasium.Env`: `gymnasium.make("cgpo/Ant-v0")` gives one, and so does `cgpo.make("ant")`.
 
-    Actions are clipped to ±1, which is the range of each. An episode is truncated after `max_episode_steps` (the task's
+    Actions are clipped to ±1, which is the range of each, or to ±`action_range`, which then stands for ±1. An episode is truncated after `max_episode_steps` (the task's
     horizon; 0: never). `info["cost"]` is what a step cost, `info["costs"]` the same by name, of the costs that have
     limits; `costs` and `limits` choose others. Where the simulation diverged the episode is terminated, the last
     observation that was finite is shown, and `info["diverged"]` is True.
@@ -122,13 +124,15 @@ class Environment(_Common, gymnasium.Env):
         costs: Any = None,
         limits: Any = None,
         max_episode_steps: int | None = None,
+        action_range: float = 1.0,
         render_mode: str | None = None,
     ) -> None:
         _check_render_mode(render_mode)
         self._core = _open(task, 1, settings, costs, limits, max_episode_steps, AutoresetMode.DISABLED, 1)
         self._names = self._core.costs
         self._seeded = False
-        self.observation_space, self.action_space = _spaces(self._core)
+        self.observation_space, self.action_space = _spaces(self._core, action_range)
+        self._range = np.float32(action_range)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         """Begins an episode: with a seed the first of that seed, without one the next.
@@ -160,7 +164,7 @@ class Environment(_Common, gymnasium.Env):
         """
         if not self._seeded:
             raise Error("reset the environment before its first step")
-        actions = np.asarray(action, dtype=np.float32).reshape(1, -1)
+        actions = np.asarray(action, dtype=np.float32).reshape(1, -1) / self._range
         observations, rewards, costs, terminated, truncated, diverged, _, _ = self._core.step(actions, False)
         info = {
             "cost": float(costs.sum()),
@@ -223,6 +227,7 @@ class VectorEnvironment(_Common, gymnasium.vector.VectorEnv):
         max_episode_steps: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         threads: int = 0,
+        action_range: float = 1.0,
         render_mode: str | None = None,
     ) -> None:
         _check_render_mode(render_mode)
@@ -232,7 +237,8 @@ class VectorEnvironment(_Common, gymnasium.vector.VectorEnv):
         self._core = _open(task, self.num_envs, settings, costs, limits, max_episode_steps, self._autoreset, threads)
         self._names = self._core.costs
         self._seeded = False
-        self.single_observation_space, self.single_action_space = _spaces(self._core)
+        self.single_observation_space, self.single_action_space = _spaces(self._core, action_range)
+        self._range = np.float32(action_range)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
@@ -297,7 +303,7 @@ class VectorEnvironment(_Common, gymnasium.vector.VectorEnv):
         if not self._seeded:
             raise Error("reset the environments before their first step")
         same = self._autoreset == AutoresetMode.SAME_STEP
-        actions = np.ascontiguousarray(actions, dtype=np.float32)
+        actions = np.ascontiguousarray(actions, dtype=np.float32) / self._range
         observations, rewards, costs, terminated, truncated, diverged, stepped, final = self._core.step(actions, same)
         cost = costs.sum(axis=0)
         infos = self._infos(cost, costs, diverged, stepped)

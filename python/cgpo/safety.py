@@ -16,11 +16,18 @@ def _task(name: Any) -> Any:
     """The task that a name of Gymnasium or Safety-Gymnasium means; what is none of these stays."""
     if not isinstance(name, str):
         return name
-    plain = re.sub(r"^cgpo/|-v0$", "", name).lower()
+    plain = re.sub(r"^cgpo/|-v0$|Gymnasium(?=-v1$)", "", name).lower()
     for task in _lists.tasks():
         if name == task["name"] or plain in (task["name"].lower(), _registration.title(task["name"]).lower()):
             return task["name"]
     return name
+
+
+def _arguments(task: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Those given; of a task of Safety-Gymnasium's own with the range of its actions."""
+    if not isinstance(task, str) or _registration.gymnasium_name(task) is None:
+        return given
+    return {"action_range": _registration.action_range(task), **given}
 
 
 class SafetyEnvironment(Environment):
@@ -79,13 +86,17 @@ class SafetyVectorEnvironment(VectorEnvironment):
 def make(task: Any, **arguments: Any) -> SafetyEnvironment:
     """A task by its name here or in Gymnasium ("ant", "Ant", "cgpo/Ant-v0"), with the step of Safety-Gymnasium.
 
-    Arguments are those of `cgpo.environments.Environment`.
+    Those of Safety-Gymnasium itself ("SafetyAntVelocity-v1") have its range of actions, too. Arguments are those of
+    `cgpo.environments.Environment`.
 
     >>> import cgpo
     >>> cgpo.safety.make("cgpo/HalfCheetah-v0").limits
     {'speed': 400.0}
+    >>> cgpo.safety.make("SafetyHopperVelocity-v1").limits
+    {'speeding': 25.0}
     """
-    return SafetyEnvironment(_task(task), **arguments)
+    named = _task(task)
+    return SafetyEnvironment(named, **_arguments(named, arguments))
 
 
 def make_vec(task: Any, num_envs: int = 1, **arguments: Any) -> SafetyVectorEnvironment:
@@ -95,4 +106,5 @@ def make_vec(task: Any, num_envs: int = 1, **arguments: Any) -> SafetyVectorEnvi
     >>> cgpo.safety.make_vec("HalfCheetah", 8).num_envs
     8
     """
-    return SafetyVectorEnvironment(_task(task), num_envs, **arguments)
+    named = _task(task)
+    return SafetyVectorEnvironment(named, num_envs, **_arguments(named, arguments))

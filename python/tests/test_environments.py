@@ -236,3 +236,41 @@ def test_vector_of_safety_gymnasium():
 @pytest.mark.parametrize("name", ["ant", "Ant", "cgpo/Ant-v0", "Ant-v0"])
 def test_safety_knows_names_of_gymnasium(name):
     assert cgpo.safety.make(name)._core.task == "ant"
+
+
+VELOCITY = {"Ant": (27, 8), "HalfCheetah": (17, 6), "Hopper": (11, 3), "Humanoid": (376, 17), "Swimmer": (8, 2), "Walker2d": (17, 6)}
+
+
+@pytest.mark.parametrize("robot", VELOCITY)
+def test_velocity_tasks_of_safety_gymnasium(robot):
+    name = f"Safety{robot}Velocity-v1"
+    six = cgpo.safety.make(name)
+    five = gymnasium.make(f"Safety{robot}VelocityGymnasium-v1")
+    assert (six.observation_space.shape[0], six.action_space.shape[0]) == VELOCITY[robot]
+    assert five.spec.max_episode_steps == six.horizon == 1000 and six.limits == {"speeding": 25.0}
+    assert six.action_space == five.action_space
+    assert six.action_space.high[0] == np.float32(0.4 if robot == "Humanoid" else 1.0)
+    plain = gymnasium.make(f"cgpo/{name}")
+    assert plain.action_space.high[0] == 1.0
+    for environment in (six, five, plain):
+        environment.reset(seed=1)
+    for action in actions_of(plain, 5):
+        given = action * six.action_space.high
+        observation, reward, cost, terminated, truncated, info = six.step(given)
+        assert cost in (0.0, 1.0) and type(cost) is float
+        other = five.step(given)
+        np.testing.assert_array_equal(observation, other[0])
+        assert (reward, terminated, truncated, info) == other[1:]
+        np.testing.assert_allclose(observation, plain.step(action)[0], rtol=1e-3, atol=1e-3)
+    several = cgpo.safety.make_vec(f"Safety{robot}VelocityGymnasium-v1", 3)
+    assert several.single_action_space == six.action_space
+    assert several.step(several.action_space.sample() if several.reset(seed=2) else None)[2].shape == (3,)
+
+
+@pytest.mark.parametrize("robot", VELOCITY)
+def test_gymnasiums_checker_passes_the_velocity_tasks(robot):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*Box observation space m.*infinity")
+        name = f"Safety{robot}VelocityGymnasium-v1"
+        check_env(gymnasium.make(name, disable_env_checker=True).unwrapped, skip_render_check=True)

@@ -118,7 +118,7 @@ Task make_trial_task(const std::shared_ptr<const Model>& model, int finer) {
   robot->physics.timestep /= finer;
   TaskParts parts;
   parts.spec = robot_spec(*robot, /*observations=*/0);
-  add_robot_dynamics(robot, {}, parts);
+  add_robot_dynamics(robot, {}, /*smooth=*/nullptr, parts);
   return Task(std::move(parts));
 }
 

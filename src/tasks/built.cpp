@@ -100,7 +100,7 @@ void add_dynamics(const std::shared_ptr<const BuiltTask>& built, const Memory& m
     return built->outcome(memory.read(before), action, memory.read(after));
   };
   if (built->robot != nullptr) {
-    add_robot_dynamics(built->robot, outcome, parts);
+    add_robot_dynamics(built->robot, outcome, /*smooth=*/nullptr, parts);
     const int substeps = built->robot->substeps;
     parts.dynamics = remembering(parts.dynamics, memory, substeps, 1.0);
     for (std::shared_ptr<const Task>* const other : {&parts.twin, &parts.prelude}) {

@@ -13,16 +13,25 @@
 #include "cgpo/tasks/robots/quadruped.hpp"
 #include "cgpo/tasks/robots/reacher.hpp"
 #include "cgpo/tasks/robots/swimmer.hpp"
+#include "cgpo/tasks/robots/velocity.hpp"
 #include "cgpo/tasks/robots/walker2d.hpp"
 #include "cgpo/tasks/toys/function.hpp"
 
 namespace cgpo {
+namespace {
+
+std::vector<TaskEntry> with_velocity_tasks(std::vector<TaskEntry> entries) {
+  std::vector<TaskEntry> velocity = velocity_entries();
+  entries.insert(entries.end() - 1, velocity.begin(), velocity.end());  // external comes last
+  return entries;
+}
+
+}  // namespace
 
 std::vector<TaskEntry>& task_registry() {
-  static std::vector<TaskEntry> entries = {function_entry(), function_floor_entry(), cartpole_entry(),
-                                           reacher_entry(),  halfcheetah_entry(),    ant_entry(),
-                                           swimmer_entry(),  hopper_entry(),         walker2d_entry(),
-                                           humanoid_entry(), quadruped_entry(),      external_entry()};
+  static std::vector<TaskEntry> entries = with_velocity_tasks(
+      {function_entry(), function_floor_entry(), cartpole_entry(), reacher_entry(), halfcheetah_entry(), ant_entry(),
+       swimmer_entry(), hopper_entry(), walker2d_entry(), humanoid_entry(), quadruped_entry(), external_entry()});
   return entries;
 }
 

@@ -264,6 +264,12 @@ TEST(WindowAdjoint, LeggedRobots) {
     EXPECT_GT(touching(name, 8, 10), 0.4);
   }
 }
+// With the smooth step in place of their costs, and places that follow from where the robot is.
+TEST(WindowAdjoint, VelocityTasks) {
+  for (const char* robot : {"Ant", "HalfCheetah", "Hopper", "Humanoid", "Swimmer", "Walker2d"}) {
+    check_window(std::string("Safety") + robot + "Velocity-v1", 4, 10);
+  }
+}
 
 }  // namespace
 }  // namespace cgpo

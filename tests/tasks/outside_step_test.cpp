@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "cgpo/physics/mujoco/engine.hpp"
+#include "cgpo/tasks/robots/leftovers.hpp"
 #include "cgpo/tasks/robots/models.hpp"
 #include "cgpo/tasks/robots/robot.hpp"
 
@@ -116,7 +117,8 @@ TEST(OutsideStep, ABadLaneIsNotANumberAndAlone) {
 // order, bad ones and long contacts among them. The fresh engines have all of their sensors, too.
 TEST(OutsideStep, DependsOnNothingButStateAndAction) {
   for (const char* const name :
-       {"cartpole", "reacher", "halfcheetah", "ant", "swimmer", "hopper", "walker2d", "humanoid", "quadruped"}) {
+       {"cartpole", "reacher", "halfcheetah", "ant", "swimmer", "hopper", "walker2d", "humanoid", "quadruped",
+        "SafetyAntVelocity-v1", "SafetyHopperVelocity-v1", "SafetyHumanoidVelocity-v1"}) {
     const auto task = task_with(name, {{"engine", std::string("mujoco")}});
     const Robot& robot = *task->find_robot();
     const TaskSpec& spec = task->spec();
@@ -148,10 +150,14 @@ TEST(OutsideStep, DependsOnNothingButStateAndAction) {
       std::vector<double> control;
       for (std::size_t k = 0; k < action.size(); ++k) control.push_back(robot.control(k, action[k]));
       fresh.set_state(before.q, before.v, before.activation);
+      begin_with_leftovers(robot, before.extra, fresh);
       ASSERT_TRUE(fresh.step(control, robot.substeps)) << name;
       for (std::size_t k = 0; k < fresh.q().size(); ++k) ASSERT_EQ(next[k], fresh.q()[k]) << name << " " << i;
       for (std::size_t k = 0; k < fresh.v().size(); ++k)
         ASSERT_EQ(next[fresh.q().size() + k], fresh.v()[k]) << name << " " << i;
+      std::vector<double> left = next;
+      copy_leftovers(robot, fresh, left);
+      ASSERT_EQ(next, left) << name << " " << i;
     }
   }
 }

@@ -105,6 +105,51 @@ bool MujocoEngine::step(std::span<const double> control, int substeps) {
   return true;
 }
 
+int leftover_size(const Model& model, Leftover kind) {
+  const int bodies = static_cast<int>(model.bodies.size());
+  switch (kind) {
+    case Leftover::kTorsoPlace:
+    case Leftover::kMassCentre: return 2;
+    case Leftover::kInertias: return 10 * bodies;
+    case Leftover::kVelocities:
+    case Leftover::kOutsideForces: return 6 * bodies;
+    case Leftover::kActuatorForces:
+    case Leftover::kWarmStart: return model.nv;
+  }
+  return 0;
+}
+
+void MujocoEngine::copy_leftover(Leftover kind, std::span<double> to) const {
+  const mjModel& model = *parts_->model;
+  const mjData& data = *parts_->data;
+  const auto copy = [&](const mjtNum* from) { std::copy_n(from, to.size(), to.begin()); };
+  switch (kind) {
+    case Leftover::kTorsoPlace: copy(data.xpos + 3); break;
+    case Leftover::kMassCentre: {
+      double mass = 0.0;
+      double moment[2] = {0.0, 0.0};
+      for (int i = 0; i < count(model.nbody); ++i) {
+        mass += model.body_mass[i];
+        for (int k = 0; k < 2; ++k) moment[k] += model.body_mass[i] * data.xipos[3 * i + k];
+      }
+      for (std::size_t k = 0; k < 2; ++k) to[k] = moment[k] / mass;
+      break;
+    }
+    case Leftover::kInertias: copy(data.cinert); break;
+    case Leftover::kVelocities: copy(data.cvel); break;
+    case Leftover::kActuatorForces: copy(data.qfrc_actuator); break;
+    case Leftover::kOutsideForces: copy(data.cfrc_ext); break;
+    case Leftover::kWarmStart: copy(data.qacc_warmstart); break;
+  }
+}
+
+void MujocoEngine::find_outside_forces() { mj_rnePostConstraint(parts_->model.get(), parts_->data.get()); }
+
+void MujocoEngine::set_warm_start(std::span<const double> acceleration) {
+  check(static_cast<int>(acceleration.size()) == nv(), "a warm start has the model's size");
+  std::copy(acceleration.begin(), acceleration.end(), parts_->data->qacc_warmstart);
+}
+
 auto MujocoEngine::transition_derivatives() -> const Derivatives& {
   constexpr double kWidth = 1e-6;  // MuJoCo's own choice
   const std::size_t order = 2 * static_cast<std::size_t>(nv()) + static_cast<std::size_t>(na());

@@ -13,6 +13,19 @@
 
 namespace cgpo {
 
+// What a step leaves in MuJoCo's data beside the state. With a Runge-Kutta integrator it is that of the last stage that
+// was looked at, a little beside the state that the step led to; but the warm start.
+enum class Leftover : std::uint8_t {
+  kTorsoPlace,      // x and y of the first body's frame
+  kMassCentre,      // x and y of the centre of all masses
+  kInertias,        // 10 of each body, the world among them, about the centre of its tree
+  kVelocities,      // 6 of each body, at that centre
+  kActuatorForces,  // one a degree of freedom
+  kOutsideForces,   // 6 of each body: what contact, above all, does to it
+  kWarmStart,       // one a degree of freedom: the accelerations that the next step's solver begins with
+};
+int leftover_size(const Model& model, Leftover kind);
+
 class MujocoEngine {
  public:
   static MujocoEngine from_file(const std::string& path);
@@ -57,6 +70,12 @@ class MujocoEngine {
   std::span<const double> q() const;
   std::span<const double> v() const;
   std::span<const double> activation() const;
+
+  void copy_leftover(Leftover kind, std::span<double> to) const;  // of leftover_size()
+  // That of outside forces is left by a step only where they are asked for.
+  void find_outside_forces();
+  // After set_state(), which begins without.
+  void set_warm_start(std::span<const double> acceleration);
 
   // ∂(next state)/∂(state, control) by MuJoCo's own finite differences; the matrices are of size nv, not nq.
   struct Derivatives {

@@ -18,6 +18,16 @@ void measure(const Robot& robot, const MujocoEngine& engine, std::span<double> s
   }
 }
 
+void follow_measured(const Robot& robot, const ContactParameters& law, std::vector<Traced>& state) {
+  if (robot.measured.on.empty()) return;
+  const Kinematics<Traced> places = RobotState<Traced>(*robot.model, TracedSpan(state)).kinematics();
+  auto entry = state.begin() + first_measured(robot);
+  for (const ContactTarget& target : robot.measured.on) {
+    for (const Traced& force : contact_force_on(*robot.model, law, places, target).at)
+      *entry++ = force * (1.0 / MeasuredContacts::kNewtons);
+  }
+}
+
 // Resets that also measure what MuJoCo finds at the start.
 void measure_starts(const std::shared_ptr<const Robot>& robot, TaskParts& parts) {
   struct Compiled {

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "cgpo/physics/dynamics/step.hpp"
+#include "cgpo/tasks/robots/leftovers.hpp"
 #include "cgpo/tasks/robots/measured.hpp"
 #include "cgpo/tasks/robots/reach.hpp"
 #include "cgpo/tasks/robots/simulated.hpp"
@@ -25,12 +26,14 @@ class MujocoSteps final : public OutsideEngine {
     const RobotState<double> before(*robot_.model, state);
     engine_.set_state(before.q, before.v, before.activation);
     for (std::size_t i = 0; i < control_.size(); ++i) control_[i] = robot_.control(i, action[i]);
+    begin_with_leftovers(robot_, before.extra, engine_);
     const bool good = engine_.step(control_, robot_.substeps);
     auto end = next.begin();
     for (const std::span<const double> part : {engine_.q(), engine_.v(), engine_.activation(), before.extra}) {
       end = std::copy(part.begin(), part.end(), end);
     }
     if (good) measure(robot_, engine_, next);
+    copy_leftovers(robot_, engine_, next);
     return good;
   }
 
@@ -105,13 +108,8 @@ std::vector<Traced> own_substep(const Robot& robot, const BasicPhysicsParameters
   next.insert(next.end(), after.v.begin(), after.v.end());
   next.insert(next.end(), after.activation.begin(), after.activation.end());
   next.insert(next.end(), before.extra.begin(), before.extra.end());
-  if (robot.measured.on.empty()) return next;
-  const Kinematics<Traced> kinematics = RobotState<Traced>(*robot.model, TracedSpan(next)).kinematics();
-  auto entry = next.begin() + first_measured(robot);
-  for (const ContactTarget& target : robot.measured.on) {
-    for (const Traced& force : contact_force_on(*robot.model, law, kinematics, target).at)
-      *entry++ = force * (1.0 / MeasuredContacts::kNewtons);
-  }
+  follow_measured(robot, law, next);
+  follow_leftovers(robot, next);
   return next;
 }
 
@@ -269,6 +267,7 @@ Robot make_robot(const RobotDefaults& defaults, const TaskOptions& options) {
     robot.twin = own_steps("twin.", read_substeps(options, "twin.substeps", defaults.own_substeps));
     robot.twin.fits = options.flag("twin.fit");
   }
+  robot.leftovers = defaults.leftovers;
   robot.action_scale = options.number("action_scale");
   robot.action_offset = defaults.action_offset;
   if (robot.action_offset.size() == 1) robot.action_offset.resize(actuators, defaults.action_offset.front());
@@ -353,10 +352,12 @@ Substeps robot_substeps(const std::shared_ptr<const Robot>& robot, const Physics
 
 }  // namespace
 
-void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedOutcome& outcome, TaskParts& parts) {
+void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedOutcome& outcome,
+                        const TracedOutcome& smooth, TaskParts& parts) {
   parts.robot = robot;
+  const TracedOutcome& own_outcome = smooth ? smooth : outcome;
   if (robot->engine == Engine::kOwn) {
-    parts.dynamics = robot_substeps(robot, robot->physics, /*fits=*/false, outcome);
+    parts.dynamics = robot_substeps(robot, robot->physics, /*fits=*/false, own_outcome);
     return;
   }
   if (robot->engine == Engine::kSimulator) {
@@ -378,7 +379,7 @@ void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedO
   }
   const auto stand_in = [&](const OwnSteps& own) -> std::shared_ptr<const Task> {
     if (own.substeps == 0) return nullptr;
-    return moved_by(robot_substeps(robot, own.physics, own.fits, outcome), own.substeps, parts);
+    return moved_by(robot_substeps(robot, own.physics, own.fits, own_outcome), own.substeps, parts);
   };
   parts.twin = stand_in(robot->twin);
   parts.prelude = stand_in(robot->prelude);

@@ -10,6 +10,9 @@
 //   template <class S> StepResult<S> outcome(const RobotState<S>& before, std::span<const S> action,
 //                                            const RobotState<S>& after) const;   // its `state` stays empty
 //
+// Where that has steps, a second form of it, smooth_outcome, may have slopes in their place: our own engine takes it,
+// by itself and as a twin, so an engine outside keeps the steps and is lent the slopes.
+//
 // An environment's state is [q, v, activations of actuators, extra]: what a reset draws and nothing changes, as a
 // target, is extra. A reset leaves activations 0. One environment step holds the action for `substeps` physics steps of
 // length dt.
@@ -79,6 +82,7 @@ struct Robot {
   double action_scale = 1.0;
   std::vector<double> action_scales = {};  // times this; one an actuator, or none
   std::vector<double> action_offset = {};  // one an actuator, or none
+  std::vector<Leftover> leftovers = {};    // of mj_step, which stand in this order at the end of the state
   std::vector<Marker> markers = {};
   MeasuredContacts measured = {};
 
@@ -115,6 +119,7 @@ struct RobotDefaults {
   std::optional<LimitParameters> twin_limit = {};      // where they should be others than
   std::optional<ContactParameters> twin_contact = {};  // those that our engine is trained on
   bool twin_fit = false;
+  std::vector<Leftover> leftovers = {};
 };
 
 // engine, substeps, dt, action_scale, the parameters of joint limits, and those of contact if `collides`; the same for
@@ -127,7 +132,9 @@ TaskSpec robot_spec(const Robot& robot, int observations, int extra = 0);
 MujocoEngine make_mujoco_engine(const Robot& robot);
 // How its engine moves it: ours by physics_step, substep by substep, MuJoCo's by mj_step, outside, with ours as its
 // twin.
-void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedOutcome& outcome, TaskParts& parts);
+// smooth: what our engine takes in place of the outcome; null: the outcome.
+void add_robot_dynamics(const std::shared_ptr<const Robot>& robot, const TracedOutcome& outcome,
+                        const TracedOutcome& smooth, TaskParts& parts);
 
 // An environment's state with names, and where its bodies are.
 template <class S>
@@ -182,7 +189,14 @@ std::shared_ptr<const Task> make_robot_task(Definition definition) {
     return kept->template outcome<Traced>(RobotState<Traced>(*model, before), action,
                                           RobotState<Traced>(*model, after));
   };
-  add_robot_dynamics(std::shared_ptr<const Robot>(kept, &kept->robot()), outcome, parts);
+  TracedOutcome smooth = nullptr;
+  if constexpr (requires(const RobotState<Traced>& state) { kept->smooth_outcome(state, TracedSpan(), state); }) {
+    smooth = [kept, model](TracedSpan before, TracedSpan action, TracedSpan after) {
+      return kept->template smooth_outcome<Traced>(RobotState<Traced>(*model, before), action,
+                                                   RobotState<Traced>(*model, after));
+    };
+  }
+  add_robot_dynamics(std::shared_ptr<const Robot>(kept, &kept->robot()), outcome, smooth, parts);
   return std::make_shared<const Task>(std::move(parts));
 }
 
