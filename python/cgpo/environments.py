@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,10 @@ __all__ = ["Environment", "VectorEnvironment"]
 _SEED = 2**64  # seeds are of 64 bits
 
 
-def _check_render_mode(mode: str | None) -> None:
+def _no_render_mode(mode: str | None) -> None:
+    # Stable-Baselines3 asks for rgb_array whatever it makes, and Gymnasium warns of a mode that there is not.
     if mode is not None:
-        raise Error(f"render_mode must be None, not {mode!r}: {_NO_PICTURES}")
+        warnings.warn(f"render_mode is not {mode!r} but None: {_NO_PICTURES}", stacklevel=3)
 
 
 _NO_PICTURES = "environments of cgpo draw no pictures; Run.report() makes a page on which a policy's episodes run"
@@ -124,7 +126,7 @@ class Environment(_Common, gymnasium.Env):
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
     ) -> None:
-        _check_render_mode(render_mode)
+        _no_render_mode(render_mode)
         self._core = _open(task, 1, settings, costs, limits, max_episode_steps, AutoresetMode.DISABLED, 1)
         self._names = self._core.costs
         self._seeded = False
@@ -225,7 +227,7 @@ class VectorEnvironment(_Common, gymnasium.vector.VectorEnv):
         threads: int = 0,
         render_mode: str | None = None,
     ) -> None:
-        _check_render_mode(render_mode)
+        _no_render_mode(render_mode)
         self.num_envs = _values.whole("num_envs", num_envs, 1, 2**24)
         self._autoreset = _mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self._autoreset}
