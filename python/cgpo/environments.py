@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cgpo import _core, _values
 from cgpo._errors import Error
+
+if TYPE_CHECKING:
+    from cgpo._values import TaskLike
 
 try:
     import gymnasium
@@ -33,18 +36,13 @@ _NO_PICTURES = "environments of cgpo draw no pictures; Run.report() makes a page
 
 
 def _open(
-    task: Any, count: int, settings: dict | None, costs: Any, limits: Any, steps: int | None, mode: AutoresetMode, threads: int
+    task: TaskLike, count: int, settings: dict | None, costs: Any, limits: Any, steps: int | None, mode: AutoresetMode, threads: int
 ) -> Any:
-    chosen = dict(settings or {})
-    if costs is not None:
-        chosen["costs"] = [costs] if isinstance(costs, str) else list(costs)
-    if limits is not None:
-        chosen["limits"] = np.ravel(np.asarray(limits, dtype=float))
     if steps is not None:
         steps = _values.whole("max_episode_steps", steps, 0, 2**31 - 1)
     return _core.Environments(
-        task=_values.word(task),
-        settings=_values.flat(chosen),
+        task=_values.needed(task),
+        settings=_values.flat(_values.limited(settings, costs, limits)),
         count=count,
         horizon=steps,
         autoreset=mode.value,
@@ -63,7 +61,6 @@ class _Common:
     """What one environment and many have in common."""
 
     _core: Any
-
     @property
     def limits(self) -> dict[str, float]:
         """The limit of each cost by its name: the sum over an episode, in the mean, shall not be above it.
@@ -118,7 +115,7 @@ class Environment(_Common, gymnasium.Env):
 
     def __init__(
         self,
-        task: Any,
+        task: TaskLike,
         *,
         settings: dict[str, Any] | None = None,
         costs: Any = None,
@@ -216,7 +213,7 @@ class VectorEnvironment(_Common, gymnasium.vector.VectorEnv):
 
     def __init__(
         self,
-        task: Any,
+        task: TaskLike,
         num_envs: int = 1,
         *,
         settings: dict[str, Any] | None = None,

@@ -110,17 +110,29 @@ class Broken(Tank):
     [
         (lambda: cgpo.black_box(Tank), "say horizon"),
         (lambda: cgpo.black_box(dict), "returns a gymnasium.Env, not dict"),
+        (lambda: cgpo.black_box(gymnasium.make("Pendulum-v1")), r"a function that makes an environment.*cgpo.black_box\(lambda"),
+        (lambda: cgpo.black_box("Pendulum-v1"), "a function that makes an environment"),
+        (lambda: cgpo.train(gymnasium.make("Pendulum-v1"), "cpo"), r"give cgpo.black_box\(lambda: gymnasium.make"),
+        (lambda: train(cgpo.black_box(Tank, horizon=9), "r", algo="cpo"), "what may its costs be.*'energy': 10.0, 'wear': 10.0"),
+        (lambda: train(cgpo.black_box(Tank, horizon=9, costs="wear"), "r", algo="cpo"), "limits={'wear': 10.0}"),
+        (lambda: cgpo.black_box(Tank, horizon=9, costs=5), "costs must be the name of a cost"),
         (lambda: cgpo.black_box(Discrete, horizon=9), r"actions must be numbers within bounds \(a Box\), not Discrete"),
         (lambda: cgpo.black_box(Tank, horizon=9, name="ant"), "there is a task ant already"),
         (lambda: cgpo.black_box(Tank, horizon=9, name="a b"), "name may have letters"),
-        (lambda: train(cgpo.black_box(Broken, costs=["energy"], horizon=9), "r", algo="cpo"), "OSError: the pump is stuck"),
-        (lambda: train(cgpo.black_box(Tank, costs=["heat"], horizon=9), "r", algo="cpo"), "info has no cost 'heat'; it has costs"),
-        (lambda: train(cgpo.black_box(Tank, horizon=9), "r", algo="cgpo"), "not differentiable"),
+        (lambda: train(cgpo.black_box(Broken, costs={"energy": 9}, horizon=9), "r", algo="cpo"), "OSError: the pump is stuck"),
+        (lambda: train(cgpo.black_box(Tank, costs={"heat": 9}, horizon=9), "r", algo="cpo"), "info has no cost 'heat'; it has costs"),
+        (lambda: train(cgpo.black_box(Tank, horizon=9), "r", algo="cgpo", limits=[9, 9]), "not differentiable"),
     ],
 )
 def test_says_what_is_wrong(call, sentence):
     with pytest.raises(cgpo.Error, match=sentence):
         call()
+
+
+def test_limits_by_name_are_enough():
+    run = train(cgpo.black_box(Tank, horizon=9), "run", algo="cpo", iterations=1, limits={"wear": 3})
+    assert run.limits == {"wear": 3.0}
+    assert train(cgpo.black_box(Tank, horizon=9, costs=[]), "free", algo="ppo", iterations=1).limits == {}
 
 
 def test_closes_its_environments():
