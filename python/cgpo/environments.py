@@ -57,10 +57,22 @@ def _spaces(core: Any) -> tuple[gymnasium.spaces.Box, gymnasium.spaces.Box]:
     )
 
 
+def _again(kind: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    return kind(*arguments, **named)
+
+
 class _Common:
     """What one environment and many have in common."""
 
     _core: Any
+    _made_of: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __reduce__(self) -> Any:
+        # A copy is made of the same arguments, and begins with a reset, as Gymnasium's own that are copied.
+        spec = getattr(self, "spec", None)  # of Gymnasium's making; one with a function in it cannot be kept
+        keeps = spec is not None and isinstance(spec.entry_point, str)
+        return _again, (type(self), *self._made_of), {"spec": spec} if keeps else None
+
     @property
     def limits(self) -> dict[str, float]:
         """The limit of each cost by its name: the sum over an episode, in the mean, shall not be above it.
@@ -124,6 +136,8 @@ class Environment(_Common, gymnasium.Env):
         render_mode: str | None = None,
     ) -> None:
         _no_render_mode(render_mode)
+        given = {"settings": settings, "costs": costs, "limits": limits, "max_episode_steps": max_episode_steps}
+        self._made_of = ((task,), given)
         self._core = _open(task, 1, settings, costs, limits, max_episode_steps, AutoresetMode.DISABLED, 1)
         self._names = self._core.costs
         self._seeded = False
@@ -225,6 +239,8 @@ class VectorEnvironment(_Common, gymnasium.vector.VectorEnv):
         render_mode: str | None = None,
     ) -> None:
         _no_render_mode(render_mode)
+        given = {"settings": settings, "costs": costs, "limits": limits, "max_episode_steps": max_episode_steps}
+        self._made_of = ((task, num_envs), {**given, "autoreset_mode": autoreset_mode, "threads": threads})
         self.num_envs = _values.whole("num_envs", num_envs, 1, 2**24)
         self._autoreset = _mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self._autoreset}

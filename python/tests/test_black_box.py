@@ -1,5 +1,9 @@
 """Environments of Gymnasium as tasks: beside the same simulator as a program outside, and what goes wrong."""
 
+import pathlib
+import subprocess
+import sys
+
 import gymnasium
 import numpy as np
 import pytest
@@ -133,6 +137,20 @@ def test_limits_by_name_are_enough():
     run = train(cgpo.black_box(Tank, horizon=9), "run", algo="cpo", iterations=1, limits={"wear": 3})
     assert run.limits == {"wear": 3.0}
     assert train(cgpo.black_box(Tank, horizon=9, costs=[]), "free", algo="ppo", iterations=1).limits == {}
+
+
+def test_a_run_of_another_process_wants_its_black_box():
+    code = f"""
+import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r})
+import cgpo, test_black_box as t
+t.train(cgpo.black_box(t.Tank, horizon=9, costs={{"wear": 3}}, name="elsewhere"), "far", algo="cpo", iterations=1)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    run = cgpo.load("far")
+    with pytest.raises(cgpo.Error, match=r"unknown task 'elsewhere'.*make it first: cgpo.black_box\("):
+        run.evaluate(8)
+    cgpo.black_box(Tank, horizon=9, costs={"wear": 3}, name="elsewhere")
+    assert run.evaluate(8)["costs"][0]["name"] == "wear"
 
 
 def test_closes_its_environments():

@@ -44,6 +44,7 @@ def train(*words, **arguments):
         (lambda: train("function", 5), "algo must be a text, such as 'ppo-lag', not 5"),
         (lambda: cgpo.settings("function", preset=5), "preset must be a text"),
         (lambda: train("function", out=5), "out must be a path, not 5"),
+        (lambda: cgpo.load(None), "folder must be a path, not None"),
     ],
 )
 def test_wrong_arguments_are_an_error_with_a_sentence(call, sentence):
