@@ -3,10 +3,12 @@
 import subprocess
 import sys
 
+import gymnasium
 import numpy as np
 import pytest
 
 import cgpo
+from some_tasks import Pole, with_methods
 
 
 class Forgot:
@@ -62,6 +64,40 @@ def test_limits_are_taken_as_a_run_has_them():
     np.testing.assert_array_equal(again.log["return"], listed.log["return"])
 
 
+# ---- one's own ids -------------------------------------------------------------------------------------------------
+
+
+def test_a_task_of_one_s_own_has_an_id():
+    assert cgpo.register(Pole) == "cgpo/Pole-v0"
+    environment = gymnasium.make("cgpo/Pole-v0", limits={"effort": 2})
+    assert environment.spec.max_episode_steps == 100 and environment.unwrapped.limits == {"effort": 2.0}
+    same = cgpo.make(Pole)
+    np.testing.assert_array_equal(environment.reset(seed=3)[0], same.reset(seed=3)[0])
+    assert gymnasium.make_vec("cgpo/Pole-v0", num_envs=3).reset(seed=3)[0].shape == (3, 3)
+    asynchronous = gymnasium.make_vec("cgpo/Pole-v0", num_envs=2, vectorization_mode="sync")
+    assert asynchronous.reset(seed=3)[0].shape == (2, 3)
+
+
+def test_a_class_that_has_changed_takes_the_place_of_the_one_before():
+    cgpo.register(with_methods(horizon=7), "tests/Changed-v1")
+    assert cgpo.register(with_methods(horizon=9), "tests/Changed-v1") == "tests/Changed-v1"
+    assert gymnasium.make("tests/Changed-v1").spec.max_episode_steps == 9
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("cgpo/Ant-v0", "Gymnasium has 'cgpo/Ant-v0' already"),
+        ("Pendulum-v1", "Gymnasium has 'Pendulum-v1' already"),
+        ("a b", "'a b' is no id for Gymnasium"),
+        (5, "id must be a text"),
+    ],
+)
+def test_ids_that_cannot_be(name, sentence):
+    with pytest.raises(cgpo.Error, match=sentence):
+        cgpo.register(Pole, name)
+
+
 # ---- the package's names -------------------------------------------------------------------------------------------
 
 
@@ -71,7 +107,7 @@ import sys
 sys.modules["torch"] = None
 import cgpo
 assert not hasattr(cgpo, "torch") and getattr(cgpo, "torch", 5) == 5
-assert {"torch", "sb3", "safety", "environments", "train"} <= set(dir(cgpo))
+assert {"torch", "sb3", "safety", "environments", "register", "train"} <= set(dir(cgpo))
 for ask in ("cgpo.torch", "import cgpo.torch", "from cgpo import torch"):
     try:
         exec(ask)
