@@ -1,0 +1,76 @@
+"""Threads and forks, while the module computes."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import cgpo
+from cgpo import _core
+from some_tasks import Pole
+
+
+def in_a_fork(body):
+    """What the child's body returns, an array; a child that hangs is ended by its alarm."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            signal.alarm(60)
+            os.write(write, body().tobytes())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        heard = pipe.read()
+    assert os.waitpid(child, 0)[1] == 0
+    return heard
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_a_forked_child_steps_the_environments_of_its_parent():
+    environments = cgpo.make_vec("ant", 100, threads=3)
+    environments.reset(seed=1)
+    actions = np.full((100, 8), 0.3, np.float32)
+    heard = in_a_fork(lambda: environments.step(actions)[0])
+    assert heard == environments.step(actions)[0].tobytes()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_a_forked_child_steps_the_simulator_of_its_parent():
+    """That of cgpo.torch, without PyTorch."""
+    steps = _core.FloatSteps("ant", [], 3)
+    state = np.empty((steps.states, 100), np.float32)
+    steps.start(1, 0, state)
+
+    def observe():
+        seen = np.empty((steps.observations, 100), np.float32)
+        steps.observe(state, seen)
+        return seen
+
+    first = observe().tobytes()
+    assert in_a_fork(observe) == first == observe().tobytes()
+
+
+def test_threads_may_share_a_task(monkeypatch):
+    monkeypatch.setattr(Pole, "options", {"gravity": 9.81})
+    task = Pole()
+    expected, heard = task.definition(), []
+    assert "gravity" in expected.split("[step]")[1]
+
+    def work():
+        for _ in range(20):
+            try:
+                heard.append(task.definition())
+                heard.append(task.gravity)
+            except BaseException as error:
+                heard.append(repr(error))
+
+    own = [threading.Thread(target=work) for _ in range(4)]
+    for thread in own:
+        thread.start()
+    for thread in own:
+        thread.join()
+    assert set(heard) == {expected, 9.81} and vars(task) == {}
