@@ -54,6 +54,31 @@ def test_a_forked_child_steps_the_simulator_of_its_parent():
     assert in_a_fork(observe) == first == observe().tobytes()
 
 
+def test_threads_take_turns_at_the_same_environments():
+    def after(threads):
+        environments = cgpo.make_vec("ant", 70, threads=2)
+        environments.reset(seed=1)
+        failed = []
+
+        def work():
+            try:
+                for _ in range(60 // threads):
+                    environments.step(np.full((70, 8), 0.2))
+                    assert np.isfinite(environments.states).all()
+            except BaseException as error:
+                failed.append(error)
+
+        own = [threading.Thread(target=work) for _ in range(threads)]
+        for thread in own:
+            thread.start()
+        for thread in own:
+            thread.join()
+        assert not failed
+        return environments.states
+
+    np.testing.assert_array_equal(after(3), after(1))
+
+
 def test_threads_may_share_a_task(monkeypatch):
     monkeypatch.setattr(Pole, "options", {"gravity": 9.81})
     task = Pole()
