@@ -1,8 +1,9 @@
-"""Threads and forks, while the module computes."""
+"""Signals, threads and forks, while the module computes."""
 
 import os
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -10,6 +11,51 @@ import pytest
 import cgpo
 from cgpo import _core
 from some_tasks import Pole
+
+
+@pytest.fixture(scope="module")
+def ant(tmp_path_factory):
+    settings = {"environments": 16, "critic.steps": 4, "window": 2}
+    return cgpo.train("ant", iterations=1, out=tmp_path_factory.mktemp("ant") / "run", settings=settings, progress=False)
+
+
+LONG = 1_000_000  # episodes: minutes, if nothing ends it
+
+
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda run: run.evaluate(LONG),
+        lambda run: run.report("page.html", episodes=LONG),
+        lambda run: run.export("c", "policy.h", episodes=LONG),
+        lambda run: cgpo.check("ant", states=LONG),
+    ],
+    ids=["evaluate", "report", "export", "check"],
+)
+def test_ctrl_c_ends_it_soon(ant, compute):
+    before = ant.evaluate(32, seed=1)
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        compute(ant)
+    assert time.monotonic() - begin < 30
+    timer.join()
+    assert os.listdir() == []
+    assert ant.evaluate(32, seed=1) == before
+
+
+def test_a_handler_that_does_not_raise_ends_nothing(ant):
+    heard = []
+    before = signal.signal(signal.SIGUSR1, lambda number, _: heard.append(number))
+    alone = ant.evaluate(3000, seed=1)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1))
+    timer.start()
+    assert ant.evaluate(3000, seed=1) == alone
+    timer.join()
+    time.sleep(0)
+    signal.signal(signal.SIGUSR1, before)
+    assert heard == [signal.SIGUSR1]
 
 
 def in_a_fork(body):

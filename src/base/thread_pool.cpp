@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/interruption.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -62,6 +63,7 @@ struct ThreadPool::Crew {
   std::atomic<int> next{0};
   int failed_index = -1;
   std::exception_ptr failure;
+  Interruption* interruption = nullptr;  // of the caller
 };
 
 ThreadPool::ThreadPool(int threads)
@@ -126,6 +128,7 @@ void ThreadPool::Crew::run(int tasks, void* with, Call what) {
     next.store(0, std::memory_order_relaxed);
     failed_index = -1;
     failure = nullptr;
+    interruption = Interruption::current();
     busy.store(static_cast<int>(workers.size()), std::memory_order_relaxed);
     generation.fetch_add(1, std::memory_order_release);  // publishes all of the above
   }
@@ -136,7 +139,9 @@ void ThreadPool::Crew::run(int tasks, void* with, Call what) {
     std::unique_lock lock(mutex);
     done.wait(lock, all_done);
   }
-  if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+  const std::exception_ptr failed = std::exchange(failure, nullptr);
+  if (interruption != nullptr && interruption->happened()) interruption->rethrow();
+  if (failed) std::rethrow_exception(failed);
 }
 
 void ThreadPool::Crew::work() {
@@ -149,7 +154,10 @@ void ThreadPool::Crew::work() {
       if (stopping) return;
     }
     ++seen;  // run() returns only when every worker has seen its generation
-    take_tasks();
+    {
+      const InterruptedWith caller(interruption);
+      take_tasks();
+    }
     if (busy.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       const std::lock_guard lock(mutex);  // not between the caller's look and its sleep
       done.notify_one();
@@ -160,6 +168,7 @@ void ThreadPool::Crew::work() {
 void ThreadPool::Crew::take_tasks() {
   for (int i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
     try {
+      look_for_interruption();
       call(context, i);
     } catch (...) {
       const std::lock_guard lock(mutex);
@@ -167,6 +176,7 @@ void ThreadPool::Crew::take_tasks() {
         failed_index = i;
         failure = std::current_exception();
       }
+      if (interruption != nullptr && interruption->happened()) next.store(count);  // nobody begins another
     }
   }
 }

@@ -29,7 +29,8 @@ class ThreadPool {
   int size() const { return std::max(threads_, 1); }
 
   // Calls task(i) for i in 0 … count-1, each exactly once, and returns when all are done. If tasks throw, the exception
-  // of the smallest i is rethrown. Not reentrant: a task must not call run on the same pool.
+  // of the smallest i is rethrown. Not reentrant: a task must not call run on the same pool. An Interruption of the
+  // caller ends it before all are done, and is what is thrown then.
   template <class Task>
   void run(int count, Task&& task) {
     run_erased(count, &task, [](void* context, int index) { (*static_cast<std::decay_t<Task>*>(context))(index); });

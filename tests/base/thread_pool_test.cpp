@@ -1,6 +1,7 @@
 #include "cgpo/base/thread_pool.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
@@ -9,9 +10,11 @@
 #include <stdexcept>
 #include <sys/wait.h>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/interruption.hpp"
 
 namespace cgpo {
 namespace {
@@ -103,6 +106,31 @@ TEST(ThreadPool, WorksOnInAForkedChildAndInItsOwnChild) {
     return true;
   }));
   EXPECT_EQ(sum(), 4950);
+}
+
+TEST(Interruption, EndsAPoolEarlyWithWhatIsThrown) {
+  struct Enough {};
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    std::atomic<int> done = 0;
+    auto work = [&](int i) {
+      ++done;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (i == 0) throw std::runtime_error("of less weight");
+    };
+    {
+      int asked = 0;
+      const Interruption interruption([&] {
+        if (++asked == 2) throw Enough();
+      });
+      EXPECT_THROW(pool.run(100000, work), Enough);
+      EXPECT_THROW(pool.run(3, [](int) { FAIL() << "nothing begins after that"; }), Enough);
+    }
+    EXPECT_LT(done, 20000);
+    done = 0;
+    EXPECT_THROW(pool.run(10, work), std::runtime_error);
+    EXPECT_EQ(done, 10);
+  }
 }
 
 TEST(FixedBlocks, CoverAllAndDoNotDependOnThreads) {
