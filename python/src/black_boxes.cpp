@@ -63,9 +63,11 @@ class PythonBlackBoxes final : public OutsideEnvironments {
         if (Interruption* const own = Interruption::current()) own->end_with(std::current_exception());
         throw;
       }
-      throw UserError("task {}: its simulator failed: {}: {}", spec_.name,
-                      nb::cast<std::string>(error.type().attr("__name__")),
-                      nb::cast<std::string>(nb::str(error.value())));
+      const std::string sentence = fmt::format("task {}: its simulator failed: {}: {}", spec_.name,
+                                               nb::cast<std::string>(error.type().attr("__name__")),
+                                               nb::cast<std::string>(nb::str(error.value())));
+      keep_cause(sentence, error);
+      throw UserError("{}", sentence);
     }
   }
 

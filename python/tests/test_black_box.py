@@ -3,6 +3,7 @@
 import pathlib
 import subprocess
 import sys
+import traceback
 
 import gymnasium
 import numpy as np
@@ -131,6 +132,16 @@ class Broken(Tank):
 def test_says_what_is_wrong(call, sentence):
     with pytest.raises(cgpo.Error, match=sentence):
         call()
+
+
+def test_a_fault_of_the_environment_is_the_cause():
+    with pytest.raises(cgpo.Error, match="OSError: the pump is stuck") as caught:
+        train(cgpo.black_box(Broken, costs={"energy": 9}, horizon=9), "r", algo="cpo")
+    cause = caught.value.__cause__
+    assert type(cause) is OSError and "step" in [frame.name for frame in traceback.extract_tb(cause.__traceback__)]
+    with pytest.raises(cgpo.Error) as caught:
+        cgpo.train("pendulum")
+    assert caught.value.__cause__ is None
 
 
 def test_limits_by_name_are_enough():
