@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -158,12 +160,8 @@ class Run:
         written = _stamp(self.folder / name)
         found = self._policies.get(checkpoint)
         if found is None or found[0] != written:
-            try:
+            with _black_box_named():
                 found = (written, _core.Policy.load(self.folder, checkpoint, **self._consent))
-            except Error as error:
-                if not str(error).startswith("unknown task"):
-                    raise
-                raise Error(f"{error}; if it is a black box, make it first: cgpo.black_box(...)") from None
             self._policies[checkpoint] = found
         return found[1]
 
@@ -311,8 +309,8 @@ class Run:
         >>> run.report("page.html", episodes=64)
         Report('page.html')
         """
-        return Report(
-            _core.write_report(
+        with _black_box_named():
+            page = _core.write_report(
                 folders=[str(self.folder)],
                 out=_values.path(out),
                 episodes=_values.whole("episodes", episodes, 0, 100_000_000),
@@ -321,7 +319,18 @@ class Run:
                 threads=_values.threads(threads),
                 **self._consent,
             )
-        )
+        return Report(page)
+
+
+@contextlib.contextmanager
+def _black_box_named() -> Iterator[None]:
+    """A task that nobody knows may be a black box that this process has not made."""
+    try:
+        yield
+    except Error as error:
+        if not str(error).startswith("unknown task"):
+            raise
+        raise Error(f"{error}; if it is a black box, make it first: cgpo.black_box(...)") from None
 
 
 def _near(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Tasks that are classes of Python: traced once, then machine code."""
+"""Tasks that are classes of Python: traced, then machine code."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class _Word:
 class Task:
     """What is to be learned: a class of yours, whose methods say how it begins, what is seen, rewarded and limited.
 
-    Its methods are run once, over traced arrays, and become machine code with its derivatives; no Python runs in training.
+    Its methods are run twice, over traced arrays, which must be the same both times, and become machine code with its
+    derivatives; no Python runs in training.
     `cgpo.train`, `cgpo.check` and all that takes the name of a task take the class, or an object of it.
 
     What every task says:

@@ -158,8 +158,9 @@ t.train(cgpo.black_box(t.Tank, horizon=9, costs={{"wear": 3}}, name="elsewhere")
 """
     subprocess.run([sys.executable, "-c", code], check=True)
     run = cgpo.load("far")
-    with pytest.raises(cgpo.Error, match=r"unknown task 'elsewhere'.*make it first: cgpo.black_box\("):
-        run.evaluate(8)
+    for ask in (run.evaluate, run.report):
+        with pytest.raises(cgpo.Error, match=r"unknown task 'elsewhere'.*make it first: cgpo.black_box\("):
+            ask(episodes=8)
     cgpo.black_box(Tank, horizon=9, costs={"wear": 3}, name="elsewhere")
     assert run.evaluate(8)["costs"][0]["name"] == "wear"
 
