@@ -209,7 +209,10 @@ class Run:
         """
         policy = self._policy(checkpoint)
         given = np.asarray(observations)
-        rows = np.ascontiguousarray(np.atleast_2d(given), dtype=np.float32)
+        try:
+            rows = np.ascontiguousarray(np.atleast_2d(given), dtype=np.float32)
+        except (TypeError, ValueError):
+            raise Error(f"observations are numbers, and {observations!r} is none") from None
         if given.ndim not in (1, 2) or rows.shape[1] != policy.observations:
             raise Error(f"observations are ({policy.observations},) or (n, {policy.observations}), not {given.shape}")
         if noise and seed is None:
