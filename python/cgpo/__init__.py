@@ -20,16 +20,18 @@ from cgpo._functions import *
 from cgpo._lazy import make, make_vec
 from cgpo._lists import algorithms, check, settings, tasks
 from cgpo._log import Log
+from cgpo._registration import register
 from cgpo._robot import Moment, Robot
 from cgpo._run import Report, Run, load
 from cgpo._task import Random, State, Task
 from cgpo._training import train
 
-if TYPE_CHECKING:  # imported when they are first asked for
+if TYPE_CHECKING:  # imported when they are first asked for; a name that is none of these is a mistake
     from cgpo import environments, safety, sb3, torch
+else:
+    __getattr__ = _lazy.module
 
 __version__ = _core.version
-__getattr__ = _lazy.module
 _registration.register_now_or_later()
 __all__ = [
     "BlackBox",
@@ -50,8 +52,13 @@ __all__ = [
     "load",
     "make",
     "make_vec",
+    "register",
     "settings",
     "tasks",
     "train",
 ]
 __all__ += _functions.__all__
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_lazy.MODULES})

@@ -89,19 +89,21 @@ class Array(Several, np.lib.mixins.NDArrayOperatorsMixin):
     set is made anew with `cgpo.array` or `np.concatenate`. `v.x`, `v.y`, `v.z` are entries of a short vector.
 
     >>> import cgpo, numpy as np
+    >>> seen = []
     >>> class Seen(cgpo.Task):
     ...     actions, horizon = 1, 10
     ...     def reset(self, random):
     ...         return random.uniform(-1, 1, 3)
     ...     def step(self, state, action):
-    ...         print(type(state).__mro__[1].__name__, state.shape, np.sin(state[1:]).shape)
+    ...         seen.append((type(state).__mro__[1].__name__, state.shape, np.sin(state[1:]).shape))
     ...         return state
     ...     def observe(self, state):
     ...         return state
     ...     def reward(self, before, action, after):
     ...         return -np.linalg.norm(after)
     >>> text = Seen().definition()
-    Array (3,) (2,)
+    >>> seen[0]
+    ('Array', (3,), (2,))
     """
 
     __slots__ = ("_entries",)

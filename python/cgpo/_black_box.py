@@ -64,6 +64,11 @@ class BlackBox:
             import gymnasium
         except ImportError:
             raise ImportError("cgpo.black_box needs gymnasium: pip install gymnasium") from None
+        if not callable(make):
+            raise Error(
+                "a black box needs a function that makes an environment, since many train at the same time: "
+                f"cgpo.black_box(lambda: gymnasium.make(...)), not {make!r}"
+            )
         self.make = make
         first = make()
         if not isinstance(first, gymnasium.Env):
@@ -76,7 +81,8 @@ class BlackBox:
                 raise Error("the environment says no max_episode_steps: say horizon, the number of steps of an episode")
         #: Steps of an episode.
         self.horizon = _values.whole("horizon", horizon, 1, 2**31 - 1)
-        #: The limit of each cost by its name.
+        self._unlimited = not isinstance(costs, Mapping)
+        #: The limit of each cost by its name; 0, if none was said.
         self.costs = self._find_costs(first, costs)
         #: What it is called in runs and in `cgpo.tasks()`.
         self.name = name or (spec.id if spec is not None else type(first.unwrapped).__name__)
@@ -107,13 +113,27 @@ class BlackBox:
 
     def _find_costs(self, environment: Any, costs: Any) -> dict[str, float]:
         if isinstance(costs, Mapping):
-            return {str(name): float(limit) for name, limit in costs.items()}
+            return dict(zip(map(str, costs), _values.limited({}, limits=costs)["limits"]))
         if costs is not None:
-            return {name: 0.0 for name in ([costs] if isinstance(costs, str) else costs)}
+            return {name: 0.0 for name in _values.limited({}, costs=costs)["costs"]}
         environment.reset(seed=0)
         info = environment.step(self.scaled(np.zeros(self.actions)))[-1]
         names = info["costs"] if isinstance(info.get("costs"), Mapping) else [n for n in ("cost",) if n in info]
         return {name: 0.0 for name in names}
+
+    def demand_limits(self, settings: Mapping[str, Any]) -> None:
+        """An error if it has costs, and neither it nor these settings say their limits.
+
+        >>> import cgpo, gymnasium
+        >>> cgpo.black_box(lambda: gymnasium.make("Pendulum-v1"), costs={"heat": 3}).demand_limits({})
+        """
+        names = settings.get("costs", list(self.costs))
+        if self._unlimited and names and "limits" not in settings:
+            example = ", ".join(f"{name!r}: 10.0" for name in names)
+            raise Error(
+                f"task {self.name}: what may its costs be? cgpo.black_box(..., costs={{{example}}}) or limits={{{example}}} in "
+                "training bounds their sums over an episode; costs=[]: there are none"
+            )
 
     def flat(self, observation: Any) -> np.ndarray:
         """An observation as a row of numbers.
@@ -163,7 +183,7 @@ def black_box(
     """An environment of Gymnasium as a task for the algorithms that need no derivatives: mb-cgpo, ppo-lag, cpo, ...
 
     make: called for each environment that trains at the same time. costs: {name: limit}, where the name is one of
-    `info["costs"]` or of `info`; those that are found there, unless it is said, with limits to be given to `cgpo.train`.
+    `info["costs"]` or of `info`; those that are found there, unless it is said, and then `cgpo.train` must be given limits.
     horizon: steps of an episode, if the environment does not say `max_episode_steps`. The name is that of its spec.
 
     `cgpo.train` takes `make` itself, too. To load a run of it in another process, make the black box there first.

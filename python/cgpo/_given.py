@@ -88,6 +88,21 @@ class State(Array):
         return self._beside("previous_action", self._of[2])
 
 
+class _NotDrawn(Error, AttributeError):
+    """There is no such method; Python's hasattr asks, too."""
+
+
+_INSTEAD = {
+    "standard_normal": "random.normal(size=...)",
+    "randn": "random.normal(size=...)",
+    "random": "random.uniform(size=...)",
+    "rand": "random.uniform(size=...)",
+    "integers": "cgpo.floor(random.uniform(low, high))",
+    "randint": "cgpo.floor(random.uniform(low, high))",
+    "choice": "cgpo.where(random.uniform() < 0.5, a, b)",
+}
+
+
 class Random:
     """Numbers that are drawn anew for each start: what `reset` gets. NumPy's generators have the same methods.
 
@@ -109,6 +124,12 @@ class Random:
     def __init__(self, trace: Any = None) -> None:
         self._trace = trace
         self._draws: list[tuple[str, str, list[Any], int | None]] = []  # (name, function, bounds, size)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"Random has no attribute {name!r}")
+        instead = f"; {_INSTEAD[name]} does it" if name in _INSTEAD else ""
+        raise _NotDrawn(f"random.{name}: a start draws with random.uniform and random.normal{instead}")
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         """Evenly between low and high, which may be arrays; size: how many.

@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cgpo._values import TaskLike
     from cgpo.environments import Environment, VectorEnvironment
 
 MODULES = ("environments", "safety", "sb3", "torch")
@@ -14,11 +15,15 @@ MODULES = ("environments", "safety", "sb3", "torch")
 def module(name: str) -> Any:
     """The module of this name, for the package's __getattr__."""
     if name in MODULES:
-        return importlib.import_module(f"cgpo.{name}")
+        try:
+            return importlib.import_module(f"cgpo.{name}")
+        except ImportError as error:
+            # hasattr(cgpo, "torch") asks whether it is there; `import cgpo.torch` has the error itself.
+            raise AttributeError(str(error)) from error
     raise AttributeError(f"module 'cgpo' has no attribute '{name}'")
 
 
-def make(task: Any, **arguments: Any) -> Environment:
+def make(task: TaskLike, **arguments: Any) -> Environment:
     """A task as an environment of Gymnasium: a name, the path of a task file, or a task of one's own.
 
     Arguments are those of `cgpo.environments.Environment`.
@@ -33,7 +38,7 @@ def make(task: Any, **arguments: Any) -> Environment:
     return Environment(task, **arguments)
 
 
-def make_vec(task: Any, num_envs: int = 1, **arguments: Any) -> VectorEnvironment:
+def make_vec(task: TaskLike, num_envs: int = 1, **arguments: Any) -> VectorEnvironment:
     """So many environments of a task, stepped together: a `gymnasium.vector.VectorEnv`.
 
     Arguments are those of `cgpo.environments.VectorEnvironment`.

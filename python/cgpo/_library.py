@@ -7,6 +7,7 @@ import glob
 import importlib.util
 import os
 import platform
+import warnings
 
 MUJOCO = "4.0.0"
 
@@ -32,6 +33,18 @@ def _folder() -> str | None:
     return list(spec.submodule_search_locations or [""])[0] if spec else None
 
 
+def _warn_of_another(folder: str) -> None:
+    # Not by importlib.metadata, which alone would take longer to import than all of this package.
+    for file in glob.glob(os.path.join(glob.escape(os.path.dirname(folder)), "mujoco-[0-9]*.dist-info")):
+        version = os.path.basename(file).removeprefix("mujoco-").removesuffix(".dist-info")
+        if version != MUJOCO:
+            warnings.warn(
+                f"mujoco {version} and mujoco-core {MUJOCO} share the folder '{folder}', where `import mujoco` may fail now: "
+                f"pip install mujoco=={MUJOCO}, or keep one of them in an environment of its own",
+                stacklevel=2,
+            )
+
+
 def load() -> None:
     if not _has_avx():
         raise ImportError("cgpo: this CPU has no AVX, which MuJoCo's library needs")
@@ -39,6 +52,7 @@ def load() -> None:
     path = os.path.join(folder or "", f"libmujoco.so.{MUJOCO}")
     if folder and os.path.exists(path):
         ctypes.CDLL(path)
+        _warn_of_another(folder)
         return
     seen = glob.glob(os.path.join(folder, "libmujoco.so.*")) if folder else []
     found = f"; '{folder}' has {os.path.basename(seen[0])}" if seen else ""

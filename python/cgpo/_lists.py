@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cgpo import _core, _values
+
+if TYPE_CHECKING:
+    from cgpo._values import TaskLike
 
 
 def tasks() -> list[dict[str, Any]]:
@@ -32,7 +34,7 @@ def algorithms() -> list[dict[str, Any]]:
 
 
 def settings(
-    task: str | os.PathLike[str] | None = None,
+    task: TaskLike | None = None,
     algo: str | None = None,
     preset: str | None = None,
     settings: dict[str, Any] | None = None,
@@ -46,12 +48,17 @@ def settings(
     >>> known["horizon"]["default"], known["radius.test"]["type"]
     (100, 'text')
     """
-    text = _core.settings_json(_values.word(task), algo, preset, _values.flat(settings))
+    text = _core.settings_json(
+        _values.word(task),
+        _values.text("algo", algo, "ppo-lag"),
+        _values.text("preset", preset, "paper"),
+        _values.flat(_values.limited(settings)),
+    )
     return json.loads(text)["settings"]
 
 
 def check(
-    task: str | os.PathLike[str],
+    task: TaskLike,
     *,
     states: int = 32,
     window: int = 10,
@@ -67,7 +74,7 @@ def check(
     True
     """
     text = _core.check_json(
-        _values.word(task),
+        _values.needed(task),
         _values.whole("states", states, 1, 1_000_000),
         _values.whole("window", window, 1, 1_000_000),
         _values.whole("seed", seed, 0, _values.LARGEST_SEED),

@@ -7,9 +7,13 @@ import importlib.util
 import json
 import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cgpo import _core
+from cgpo import _core, _values
+from cgpo._errors import Error
+
+if TYPE_CHECKING:
+    from cgpo._values import TaskLike
 
 _SPELLED = {"cartpole": "CartPole", "halfcheetah": "HalfCheetah", "walker2d": "Walker2d"}
 
@@ -38,7 +42,53 @@ def action_range(task: str) -> float:
     return next(float(one["default"]) for one in known if one["name"] == "task.action_scale")
 
 
-def register() -> None:
+_own: set[str] = set()  # that `register` has made
+
+
+def register(task: TaskLike, id: str | None = None) -> str:
+    """Has Gymnasium know a task of one's own, so that `gymnasium.make` takes its id, which is returned: cgpo/NAME-v0.
+
+    task: whatever `cgpo.train` takes. id: another one than that. A task that is registered again, as in a notebook, takes
+    the place of the one before.
+
+    >>> import cgpo, gymnasium
+    >>> class Drift(cgpo.Task):
+    ...     actions, horizon = 1, 30
+    ...     reset = lambda self, random: [random.uniform(-1.0, 1.0)]
+    ...     step = lambda self, state, action: state + 0.1 * action
+    ...     observe = lambda self, state: state
+    ...     reward = lambda self, before, action, after: -cgpo.square(after[0])
+    >>> cgpo.register(Drift)
+    'cgpo/Drift-v0'
+    >>> gymnasium.make("cgpo/Drift-v0").spec.max_episode_steps
+    30
+    """
+    from cgpo.environments import Environment, VectorEnvironment, gymnasium
+
+    what = _values.named(task)
+    tried = Environment(what)
+    name = identifier(tried._core.task) if id is None else _values.needed_text("id", id, "cgpo/Sled-v0")
+    if name in gymnasium.registry and name not in _own:
+        raise Error(f"Gymnasium has {name!r} already: give it another id, cgpo.register(task, id=...)")
+    gymnasium.registry.pop(name, None)
+    horizon = tried.horizon
+
+    # Functions, since Gymnasium copies what it keeps beside them.
+    def make(**arguments: Any) -> Any:
+        return Environment(what, **{"max_episode_steps": 0, **arguments})
+
+    def make_many(**arguments: Any) -> Any:
+        return VectorEnvironment(what, **arguments)
+
+    try:
+        gymnasium.register(id=name, entry_point=make, vector_entry_point=make_many, max_episode_steps=horizon)
+    except gymnasium.error.Error as error:
+        raise Error(f"{name!r} is no id for Gymnasium: {error}") from None
+    _own.add(name)
+    return name
+
+
+def _register_all() -> None:
     """Registers what is not registered yet; a task that is nothing without its settings is left out."""
     import gymnasium
 
@@ -74,7 +124,7 @@ class _WhenImported(importlib.abc.MetaPathFinder):
 
         def exec_module(module: Any) -> None:
             run(module)
-            register()
+            _register_all()
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
@@ -82,6 +132,6 @@ class _WhenImported(importlib.abc.MetaPathFinder):
 
 def register_now_or_later() -> None:
     if "gymnasium" in sys.modules:
-        register()
+        _register_all()
     else:
         sys.meta_path.insert(0, _WhenImported())

@@ -42,6 +42,9 @@ class Robot:
     ['motor', 'hinge']
     """
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_words": {}}  # which are made when they are needed
+
     #: A rod on a hinge, with a motor: for examples.
     EXAMPLE = """<mujoco><option timestep="0.01"/><worldbody><body name="rod"><joint name="hinge" axis="0 1 0"/>
     <geom name="stick" type="capsule" fromto="0 0 0 0 0 1" size="0.05"/><site name="tip" pos="0 0 1"/></body></worldbody>

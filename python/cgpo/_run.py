@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +31,13 @@ class Report(os.PathLike[str]):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         #: Where the page is.
-        self.path = Path(path)
+        self.path = Path(path).resolve()
 
     def __fspath__(self) -> str:
         return str(self.path)
 
     def __repr__(self) -> str:
-        return f"Report('{self.path}')"
+        return f"Report('{_near(self.path)}')"
 
     def _repr_html_(self) -> str:
         page = html.escape(self.path.read_text(encoding="utf-8"))
@@ -58,16 +60,20 @@ class Run:
         settings: dict[str, Any] | None = None,
     ) -> None:
         #: Where it is, a Path.
-        self.folder = Path(folder)
+        given = Path(_values.needed_path(folder, "folder"))
+        self.folder = given.resolve()
         self._consent: dict[str, Any] = {"allow_command": bool(allow_command), "given": _values.flat(settings)}
         self._policies: dict[str, tuple[Any, _core.Policy]] = {}
         self._configuration: tuple[Any, dict[str, Any]] | None = None
-        _core.find_run(self.folder)
+        _core.find_run(given)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_policies": {}, "_configuration": None}  # which are read again when they are asked for
 
     def __repr__(self) -> str:
         c = self.configuration
         return (
-            f"Run('{self.folder}': {c['algorithm']} on {c['task.name']}, seed {c['seed']}, "
+            f"Run('{_near(self.folder)}': {c['algorithm']} on {c['task.name']}, seed {c['seed']}, "
             f"{len(self.log['iteration'])} of {c['iterations']} iterations)"
         )
 
@@ -83,7 +89,7 @@ class Run:
         file = self.folder / "config.toml"
         written = _stamp(file)
         if self._configuration is None or self._configuration[0] != written:
-            self._configuration = (written, dict(_values.flat(tomllib.loads(file.read_text(encoding="utf-8")))))
+            self._configuration = (written, _configuration_in(file))
         return dict(self._configuration[1])
 
     @property
@@ -149,11 +155,13 @@ class Run:
         return None if last is None else bool(last)
 
     def _policy(self, checkpoint: str) -> _core.Policy:
+        _values.needed_text("checkpoint", checkpoint, "best")
         name = {"best": "best.safetensors"}.get(checkpoint, "checkpoint.safetensors")
         written = _stamp(self.folder / name)
         found = self._policies.get(checkpoint)
         if found is None or found[0] != written:
-            found = (written, _core.Policy.load(self.folder, checkpoint, **self._consent))
+            with _black_box_named():
+                found = (written, _core.Policy.load(self.folder, checkpoint, **self._consent))
             self._policies[checkpoint] = found
         return found[1]
 
@@ -201,7 +209,10 @@ class Run:
         """
         policy = self._policy(checkpoint)
         given = np.asarray(observations)
-        rows = np.ascontiguousarray(np.atleast_2d(given), dtype=np.float32)
+        try:
+            rows = np.ascontiguousarray(np.atleast_2d(given), dtype=np.float32)
+        except (TypeError, ValueError):
+            raise Error(f"observations are numbers, and {observations!r} is none") from None
         if given.ndim not in (1, 2) or rows.shape[1] != policy.observations:
             raise Error(f"observations are ({policy.observations},) or (n, {policy.observations}), not {given.shape}")
         if noise and seed is None:
@@ -237,7 +248,7 @@ class Run:
             episodes=_values.whole("episodes", episodes, 1, 100_000_000),
             deterministic=bool(deterministic),
             seed=_values.seed(seed),
-            engine=engine or "",
+            engine=_values.text("engine", engine, "mujoco") or "",
             substeps=_values.whole("substeps", substeps, 0, 1000),
             settings=_values.flat(settings),
             explain=bool(explain),
@@ -301,8 +312,8 @@ class Run:
         >>> run.report("page.html", episodes=64)
         Report('page.html')
         """
-        return Report(
-            _core.write_report(
+        with _black_box_named():
+            page = _core.write_report(
                 folders=[str(self.folder)],
                 out=_values.path(out),
                 episodes=_values.whole("episodes", episodes, 0, 100_000_000),
@@ -311,7 +322,36 @@ class Run:
                 threads=_values.threads(threads),
                 **self._consent,
             )
-        )
+        return Report(page)
+
+
+@contextlib.contextmanager
+def _black_box_named() -> Iterator[None]:
+    """A task that nobody knows may be a black box that this process has not made."""
+    try:
+        yield
+    except Error as error:
+        if not str(error).startswith("unknown task"):
+            raise
+        raise Error(f"{error}; if it is a black box, make it first: cgpo.black_box(...)") from None
+
+
+def _near(path: Path) -> Path:
+    """As one would write it here."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _configuration_in(file: Path) -> dict[str, Any]:
+    try:
+        found = dict(_values.flat(tomllib.loads(file.read_text(encoding="utf-8"))))
+    except OSError as error:
+        raise Error(f"cannot read '{_near(file)}': {error.strerror}") from None
+    except ValueError as error:  # of TOML, or of its bytes
+        raise Error(f"'{_near(file)}' is damaged: {error}") from None
+    for key in ("algorithm", "task.name", "seed", "iterations", "environments", "costs", "limits"):
+        if key not in found:
+            raise Error(f"'{_near(file)}' is damaged: it has no {key}")
+    return found
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

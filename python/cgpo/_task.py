@@ -1,4 +1,4 @@
-"""Tasks that are classes of Python: traced once, then machine code."""
+"""Tasks that are classes of Python: traced, then machine code."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from cgpo import _core
 from cgpo._errors import Error
 from cgpo._given import Random, State
 from cgpo._robot import Robot
-from cgpo._tracing import Tracing, name_of
+from cgpo._tracing import name_of, text_of, traced_option
 
 __all__ = ["Random", "State", "Task"]
 
@@ -27,8 +28,13 @@ def _folder_of_process() -> Path:
     global _folder
     if _folder is None:
         _folder = Path(tempfile.mkdtemp(prefix="cgpo-"))
-        atexit.register(shutil.rmtree, _folder, ignore_errors=True)
+        atexit.register(_remove, _folder, os.getpid())
     return _folder
+
+
+def _remove(folder: Path, process: int) -> None:
+    if os.getpid() == process:  # a forked child ends with what its parent still needs
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Word:
@@ -41,7 +47,8 @@ class _Word:
 class Task:
     """What is to be learned: a class of yours, whose methods say how it begins, what is seen, rewarded and limited.
 
-    Its methods are run once, over traced arrays, and become machine code with its derivatives; no Python runs in training.
+    Its methods are run twice, over traced arrays, which must be the same both times, and become machine code with its
+    derivatives; no Python runs in training.
     `cgpo.train`, `cgpo.check` and all that takes the name of a task take the class, or an object of it.
 
     What every task says:
@@ -113,9 +120,9 @@ class Task:
         options = type(self).options if "options" not in self.__dict__ else self.__dict__["options"]
         if name.startswith("__") or name not in options:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        traced = self.__dict__.get("_traced_options")
+        traced = traced_option(self, name)
         if traced is not None:
-            return traced(name)
+            return traced
         value = options[name]
         return value["value"] if isinstance(value, dict) else value
 
@@ -136,7 +143,7 @@ class Task:
         >>> "actions = 1" in Still().definition()
         True
         """
-        return Tracing(self).text()
+        return text_of(self)
 
     def save(self, file: str | os.PathLike[str]) -> Path:
         """Writes it as a task file, NAME.toml, for the command line or for others; returns its path.
@@ -177,5 +184,7 @@ class Task:
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{name_of(self)}.toml"
         if not file.exists():
-            file.write_text(text, encoding="utf-8")
+            part = folder / f"{os.getpid()}-{threading.get_ident()}"  # others may look for the file now
+            part.write_text(text, encoding="utf-8")
+            part.replace(file)
         return str(file)

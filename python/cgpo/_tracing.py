@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import threading
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,17 @@ def _summary_of(task: Any) -> str:
     return doc.splitlines()[0] if doc else f"the class {type(task).__name__}"
 
 
+_now = threading.local()  # what each thread traces, so that threads may share a task
+
+
+def traced_option(task: Any, name: str) -> Any:
+    """An option of a task as the text says it, if this thread traces it now; else None."""
+    for tracing in getattr(_now, "tracing", ()):
+        if tracing.task is task:
+            return traced_source(tracing.trace, "any", name, None)
+    return None
+
+
 class Tracing:
     """One task, its methods run once over traced arrays."""
 
@@ -39,6 +51,7 @@ class Tracing:
         self.trace = Trace(self.title)  # of the methods that are called now
         self.own: dict[str, int | None] = {}  # states by name: their size, None of one number
         self.define: dict[str, str] = {}
+        self.methods: dict[str, Any] = {}  # what became of each
 
     # ---- what the class says ---------------------------------------------------------------------------------------
 
@@ -104,13 +117,13 @@ class Tracing:
     # ---- the methods, one after the other --------------------------------------------------------------------------
 
     def text(self) -> str:
-        task = self.task
         self._check_options()
-        task.__dict__["_traced_options"] = lambda name: traced_source(self.trace, "any", name, None)
+        before = getattr(_now, "tracing", ())
+        _now.tracing = (*before, self)
         try:
             return self._text()
         finally:
-            del task.__dict__["_traced_options"]
+            _now.tracing = before
 
     def _check_options(self) -> None:
         for name in self.task.options:
@@ -137,9 +150,11 @@ class Tracing:
             if self._has("step"):
                 raise Error(f"{self.title}.step is of tasks without a robot, which steps by itself")
         start = self._start()
-        head.append(f"observation = {quoted(self._observation())}")
+        observation = self._observation()
         step = self._step() if self.robot is None else ""
         outcome, costs = self._outcome()
+        self.methods = {"reset": start, "observe": observation, "step": step, "reward, costs or done": (outcome, costs, self.define)}
+        head.append(f"observation = {quoted(observation)}")
         head += outcome
         if not task.reward_stops_at_end:
             head.append("reward_stops_at_end = false")
@@ -318,6 +333,19 @@ class Tracing:
                 "meaning": quoted(str(rows.get("meaning", name))),
                 **{key: toml_value(bool(rows[key])) for key in ("standard", "stops_at_end") if key in rows},
             }
+
+
+def text_of(task: Any) -> str:
+    """The text of a task's file. It is traced twice, which shows what a method draws or remembers by itself."""
+    first, second = Tracing(task), Tracing(task)
+    text = first.text()
+    if second.text() != text:
+        differ = [method for method, said in first.methods.items() if said != second.methods[method]]
+        raise Error(
+            f"{first.title}.{' and '.join(differ) or 'reset'} is another one each time it is traced, and would become a "
+            "constant: draw with the `random` that reset gets (random.uniform, random.normal), and keep what lasts in the state"
+        )
+    return text
 
 
 _ARGUMENTS = {

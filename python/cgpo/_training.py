@@ -6,10 +6,15 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cgpo import _core, _progress, _values
+from cgpo._black_box import BlackBox
+from cgpo._errors import Error
 from cgpo._run import Run
+
+if TYPE_CHECKING:
+    from cgpo._values import TaskLike
 
 Callback = Callable[[dict[str, Any]], Any]
 
@@ -21,7 +26,11 @@ class _Enough(Exception):
 def _callbacks(callback: Callback | Sequence[Callback] | None) -> list[Callback]:
     if callback is None:
         return []
-    return [callback] if callable(callback) else list(callback)
+    several = [callback] if callable(callback) or not isinstance(callback, Sequence) else list(callback)
+    for one in several:
+        if not callable(one):
+            raise Error(f"callback must be a function of an iteration's line, or a list of such, and {one!r} is none")
+    return several
 
 
 class _Listener:
@@ -51,7 +60,7 @@ class _Listener:
 
 
 def train(
-    task: str | os.PathLike[str] | Any | None = None,
+    task: TaskLike | None = None,
     algo: str | None = None,
     preset: str | None = None,
     seed: int | None = None,
@@ -72,7 +81,8 @@ def train(
 
     task: a name out of `cgpo.tasks()`, or the path of a task file. algo ("cgpo"), preset ("best") and seed (0) are those
     of the command line. settings: any setting by its dotted key, {"radius.confidence": 0.99}; one without a dot may stand
-    as an argument, iterations=50 or limits=[300]. `cgpo.settings(task)` lists them.
+    as an argument, iterations=50 or limits=[300]; limits={"speed": 300} names the costs that count. `cgpo.settings(task)`
+    lists them.
 
     out: the run's folder (runs/TASK-ALGO-sSEED). One that holds a run is refused, but for resume=True, which goes on with
     it, and force=True, which replaces it. init: a run whose best policy is the first. threads: 0 takes all cores; results
@@ -97,16 +107,21 @@ def train(
     >>> len(cgpo.train(out="stopped-run", resume=True, progress=False).log["return"])
     4
     """
+    callbacks = _callbacks(callback)
+    chosen = _values.limited({**_values.mapping(settings), **top_level})
+    what = _values.named(task)
+    if isinstance(what, BlackBox):
+        what.demand_limits(chosen)
     shown = _progress.make(progress)
-    listener = _Listener(_callbacks(callback), shown)
+    listener = _Listener(callbacks, shown)
     try:
         _core.train(
-            task=_values.word(task),
-            algorithm=algo,
-            preset=preset,
-            init=_values.path(init),
+            task=_values.word(what),
+            algorithm=_values.text("algo", algo, "ppo-lag"),
+            preset=_values.text("preset", preset, "paper"),
+            init=_values.path(init, "init"),
             seed=_values.seed(seed),
-            settings=_values.flat({**(settings or {}), **top_level}),
+            settings=_values.flat(chosen),
             out=_values.path(out),
             resume=bool(resume),
             force=bool(force),

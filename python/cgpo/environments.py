@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cgpo import _core, _values
 from cgpo._errors import Error
+
+if TYPE_CHECKING:
+    from cgpo._values import TaskLike
 
 try:
     import gymnasium
@@ -22,27 +26,23 @@ __all__ = ["Environment", "VectorEnvironment"]
 _SEED = 2**64  # seeds are of 64 bits
 
 
-def _check_render_mode(mode: str | None) -> None:
+def _no_render_mode(mode: str | None) -> None:
+    # Stable-Baselines3 asks for rgb_array whatever it makes, and Gymnasium warns of a mode that there is not.
     if mode is not None:
-        raise Error(f"render_mode must be None, not {mode!r}: {_NO_PICTURES}")
+        warnings.warn(f"render_mode is not {mode!r} but None: {_NO_PICTURES}", stacklevel=3)
 
 
 _NO_PICTURES = "environments of cgpo draw no pictures; Run.report() makes a page on which a policy's episodes run"
 
 
 def _open(
-    task: Any, count: int, settings: dict | None, costs: Any, limits: Any, steps: int | None, mode: AutoresetMode, threads: int
+    task: TaskLike, count: int, settings: dict | None, costs: Any, limits: Any, steps: int | None, mode: AutoresetMode, threads: int
 ) -> Any:
-    chosen = dict(settings or {})
-    if costs is not None:
-        chosen["costs"] = [costs] if isinstance(costs, str) else list(costs)
-    if limits is not None:
-        chosen["limits"] = np.ravel(np.asarray(limits, dtype=float))
     if steps is not None:
         steps = _values.whole("max_episode_steps", steps, 0, 2**31 - 1)
     return _core.Environments(
-        task=_values.word(task),
-        settings=_values.flat(chosen),
+        task=_values.needed(task),
+        settings=_values.flat(_values.limited(settings, costs, limits)),
         count=count,
         horizon=steps,
         autoreset=mode.value,
@@ -59,10 +59,21 @@ def _spaces(core: Any, action_range: float) -> tuple[gymnasium.spaces.Box, gymna
     )
 
 
+def _again(kind: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    return kind(*arguments, **named)
+
+
 class _Common:
     """What one environment and many have in common."""
 
     _core: Any
+    _made_of: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __reduce__(self) -> Any:
+        # A copy is made of the same arguments, and begins with a reset, as Gymnasium's own that are copied.
+        spec = getattr(self, "spec", None)  # of Gymnasium's making; one with a function in it cannot be kept
+        keeps = spec is not None and isinstance(spec.entry_point, str)
+        return _again, (type(self), *self._made_of), {"spec": spec} if keeps else None
 
     @property
     def limits(self) -> dict[str, float]:
@@ -118,7 +129,7 @@ class Environment(_Common, gymnasium.Env):
 
     def __init__(
         self,
-        task: Any,
+        task: TaskLike,
         *,
         settings: dict[str, Any] | None = None,
         costs: Any = None,
@@ -127,7 +138,9 @@ class Environment(_Common, gymnasium.Env):
         action_range: float = 1.0,
         render_mode: str | None = None,
     ) -> None:
-        _check_render_mode(render_mode)
+        _no_render_mode(render_mode)
+        given = {"settings": settings, "costs": costs, "limits": limits, "max_episode_steps": max_episode_steps}
+        self._made_of = ((task,), given)
         self._core = _open(task, 1, settings, costs, limits, max_episode_steps, AutoresetMode.DISABLED, 1)
         self._names = self._core.costs
         self._seeded = False
@@ -218,7 +231,7 @@ class VectorEnvironment(_Common, gymnasium.vector.VectorEnv):
 
     def __init__(
         self,
-        task: Any,
+        task: TaskLike,
         num_envs: int = 1,
         *,
         settings: dict[str, Any] | None = None,
@@ -230,7 +243,9 @@ class VectorEnvironment(_Common, gymnasium.vector.VectorEnv):
         action_range: float = 1.0,
         render_mode: str | None = None,
     ) -> None:
-        _check_render_mode(render_mode)
+        _no_render_mode(render_mode)
+        given = {"settings": settings, "costs": costs, "limits": limits, "max_episode_steps": max_episode_steps}
+        self._made_of = ((task, num_envs), {**given, "autoreset_mode": autoreset_mode, "threads": threads})
         self.num_envs = _values.whole("num_envs", num_envs, 1, 2**24)
         self._autoreset = _mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self._autoreset}

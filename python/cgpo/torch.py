@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
 
 from cgpo import _core, _values
 from cgpo._errors import Error
@@ -148,12 +147,8 @@ class Simulator:
         limits: Any = None,
         threads: int = 0,
     ) -> None:
-        chosen = dict(settings or {})
-        if costs is not None:
-            chosen["costs"] = [costs] if isinstance(costs, str) else list(costs)
-        if limits is not None:
-            chosen["limits"] = np.ravel(np.asarray(limits, dtype=float))
-        self._arguments = (_values.word(task), _values.flat(chosen), _values.threads(threads))
+        chosen = _values.flat(_values.limited(settings, costs, limits))
+        self._arguments = (_values.needed(task), chosen, _values.threads(threads))
         self._made: dict[torch.dtype, Any] = {}
         steps = self._steps(torch.float32)
         #: How many numbers a state, an observation and an action have.

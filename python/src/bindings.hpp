@@ -5,12 +5,15 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <string>
 
 namespace cgpo::python {
 
 namespace nb = nanobind;
 
 void translate_errors();
+// A UserError in whose words this sentence is has this exception as its __cause__. With the GIL.
+void keep_cause(const std::string& sentence, const nb::python_error& failure);
 void bind_black_boxes(nb::module_& module);
 void bind_environments(nb::module_& module);
 void bind_command(nb::module_& module);

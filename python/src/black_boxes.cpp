@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/interruption.hpp"
 #include "cgpo/tasks/outside/environment.hpp"
 #include "cgpo/tasks/registry.hpp"
 
@@ -58,10 +59,15 @@ class PythonBlackBoxes final : public OutsideEnvironments {
     try {
       call();
     } catch (nb::python_error& error) {
-      if (!error.matches(PyExc_Exception)) throw;  // Ctrl-C is nobody's fault
-      throw UserError("task {}: its simulator failed: {}: {}", spec_.name,
-                      nb::cast<std::string>(error.type().attr("__name__")),
-                      nb::cast<std::string>(nb::str(error.value())));
+      if (!error.matches(PyExc_Exception)) {  // Ctrl-C is nobody's fault
+        if (Interruption* const own = Interruption::current()) own->end_with(std::current_exception());
+        throw;
+      }
+      const std::string sentence = fmt::format("task {}: its simulator failed: {}: {}", spec_.name,
+                                               nb::cast<std::string>(error.type().attr("__name__")),
+                                               nb::cast<std::string>(nb::str(error.value())));
+      keep_cause(sentence, error);
+      throw UserError("{}", sentence);
     }
   }
 

@@ -1,6 +1,7 @@
 // Environments that Python steps, many at once; python/cgpo/environments.py makes of them what packages expect.
 #include "cgpo/rollout/environments.hpp"
 
+#include <mutex>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -48,7 +49,7 @@ class PythonEnvironments {
       throw UserError("reset_mask must have {} entries, not {}", count_, which->size());
     NewArray<float> observations(count_ * observations_);
     {
-      const nb::gil_scoped_release free;
+      const OneAtATime alone(mutex_);
       for (std::size_t i = 0; seeds && i < count_; ++i) {
         if ((*seeds)[i] && (!which || which->data()[i])) environments_.seed(static_cast<int>(i), *(*seeds)[i]);
       }
@@ -66,7 +67,7 @@ class PythonEnvironments {
     NewArray<double> spent(costs * count_);
     NewArray<bool> terminated(count_), truncated(count_), diverged(count_), stepped(count_);
     {
-      const nb::gil_scoped_release free;
+      const OneAtATime alone(mutex_);
       environments_.step(actions.data(), {.observations = observations.data(),
                                           .final_observations = final_observations.data(),
                                           .rewards = rewards.data(),
@@ -86,14 +87,20 @@ class PythonEnvironments {
   nb::object states() const {
     const auto size = static_cast<std::size_t>(spec().states);
     NewArray<float> states(count_ * size);
-    environments_.read_states(states.data());
+    {
+      const OneAtATime alone(mutex_);
+      environments_.read_states(states.data());
+    }
     return nb::cast(states.hand_over(std::array{count_, size}));
   }
 
   nb::object set_states(const Given<float, 2>& states) {
     check_rows("states", states, spec().states);
     NewArray<float> observations(count_ * observations_);
-    environments_.write_states(states.data(), observations.data());
+    {
+      const OneAtATime alone(mutex_);
+      environments_.write_states(states.data(), observations.data());
+    }
     return nb::cast(observations.hand_over(std::array{count_, observations_}));
   }
 
@@ -105,11 +112,19 @@ class PythonEnvironments {
     }
   }
 
+  // Threads of Python may share environments, and take turns. Who waits has no GIL, which a black box's step needs.
+  struct OneAtATime {
+    explicit OneAtATime(std::mutex& mutex) : lock(mutex) {}
+    nb::gil_scoped_release free;
+    std::lock_guard<std::mutex> lock;
+  };
+
   Configuration configuration_;
   int horizon_;
   Environments environments_;
   std::size_t count_;
   std::size_t observations_;
+  mutable std::mutex mutex_;
 };
 
 }  // namespace

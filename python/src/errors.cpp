@@ -4,6 +4,7 @@
 #include <regex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cgpo/base/error.hpp"
 
@@ -28,18 +29,45 @@ std::string in_python(std::string text) {
   return text;
 }
 
-void raise(const std::string& sentence) {
-  PyErr_SetString(nb::module_::import_("cgpo._errors").attr("Error").ptr(), sentence.c_str());
+// Failures of Python that are on their way through the libraries, which know of their sentences alone. The GIL guards
+// them; the list outlives Python, so it holds no nb::object.
+std::vector<std::pair<std::string, PyObject*>> kept_causes;
+constexpr std::size_t kMostCauses = 64;
+
+// That of a sentence, which is the caller's from here on, or null; the others are forgotten.
+PyObject* take_cause(const std::string& sentence) {
+  PyObject* found = nullptr;
+  for (const auto& [part, cause] : std::exchange(kept_causes, {})) {
+    if (found == nullptr && sentence.find(part) != std::string::npos) {
+      found = cause;
+    } else {
+      Py_DECREF(cause);
+    }
+  }
+  return found;
+}
+
+void raise(const std::string& sentence, PyObject* cause = nullptr) {
+  const nb::object error = nb::module_::import_("cgpo._errors").attr("Error")(sentence.c_str());
+  if (cause != nullptr) PyException_SetCause(error.ptr(), cause);  // which it takes
+  PyErr_SetObject(error.type().ptr(), error.ptr());
 }
 
 }  // namespace
+
+void keep_cause(const std::string& sentence, const nb::python_error& failure) {
+  if (kept_causes.size() >= kMostCauses) return;
+  PyObject* const cause = nb::borrow(failure.value()).release().ptr();
+  if (failure.traceback().is_valid()) PyException_SetTraceback(cause, failure.traceback().ptr());
+  kept_causes.emplace_back(sentence, cause);
+}
 
 void translate_errors() {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
       std::rethrow_exception(thrown);
     } catch (const UserError& error) {
-      raise(in_python(error.what()));
+      raise(in_python(error.what()), take_cause(error.what()));
     } catch (const std::filesystem::filesystem_error& error) {
       // A disk that fails in the middle of a folder's list, say.
       raise("cannot use '" + error.path1().string() + "': " + error.code().message());

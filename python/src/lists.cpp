@@ -8,6 +8,7 @@
 #include "cgpo/studies/derivative_check.hpp"
 
 #include "bindings.hpp"
+#include "threads.hpp"
 #include "values.hpp"
 
 namespace cgpo::python {
@@ -28,7 +29,7 @@ std::string check_json(const std::string& task, int states, int window, std::int
   ConfigurationRequest request;
   request.task = task;
   request.sets = assignments_from(settings);
-  const nb::gil_scoped_release free;
+  const LongCall computing;
   const std::shared_ptr<const Task> made = task_of(resolve_configuration(request));
   const DerivativeCheck check = check_derivatives(made, states, window, static_cast<std::uint64_t>(seed));
   return json_text(to_json(check, made->spec().name));

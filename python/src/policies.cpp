@@ -55,7 +55,7 @@ std::string evaluate_to_json(const TrainedPolicy& policy, int episodes, bool det
                                   .substeps = substeps,
                                   .task_sets = assignments_from(settings),
                                   .threads = threads_or_all(threads)};
-  const nb::gil_scoped_release free;
+  const LongCall computing;
   const EvaluationReport report = evaluate(policy, options);
   Json result = evaluation_json(policy, options, report);
   if (explain_it) {
@@ -74,7 +74,7 @@ std::string export_to_json(const TrainedPolicy& policy, const std::string& to, c
                               .policy_action = policy_action,
                               .name = name,
                               .threads = threads_or_all(threads)};
-  const nb::gil_scoped_release free;
+  const LongCall computing;
   return json_text(to_json(export_policy(policy, options)));
 }
 

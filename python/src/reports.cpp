@@ -19,7 +19,7 @@ std::string write_report(const std::vector<std::string>& folders, std::optional<
                          int episodes, int replays, std::optional<std::int64_t> seed, bool allow_command,
                          const Settings& given, int threads) {
   const Consent consent{.commands = allow_command, .given = assignments_from(given)};
-  const nb::gil_scoped_release free;
+  const LongCall computing;
   const std::vector<ReportedRun> runs = read_runs(folders, consent);
   ThreadPool pool(threads_or_all(threads));
   const std::filesystem::path path = out ? *out : runs.front().paths.folder / "report.html";

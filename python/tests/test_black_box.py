@@ -1,5 +1,10 @@
 """Environments of Gymnasium as tasks: beside the same simulator as a program outside, and what goes wrong."""
 
+import pathlib
+import subprocess
+import sys
+import traceback
+
 import gymnasium
 import numpy as np
 import pytest
@@ -110,17 +115,54 @@ class Broken(Tank):
     [
         (lambda: cgpo.black_box(Tank), "say horizon"),
         (lambda: cgpo.black_box(dict), "returns a gymnasium.Env, not dict"),
+        (lambda: cgpo.black_box(gymnasium.make("Pendulum-v1")), r"a function that makes an environment.*cgpo.black_box\(lambda"),
+        (lambda: cgpo.black_box("Pendulum-v1"), "a function that makes an environment"),
+        (lambda: cgpo.train(gymnasium.make("Pendulum-v1"), "cpo"), r"give cgpo.black_box\(lambda: gymnasium.make"),
+        (lambda: train(cgpo.black_box(Tank, horizon=9), "r", algo="cpo"), "what may its costs be.*'energy': 10.0, 'wear': 10.0"),
+        (lambda: train(cgpo.black_box(Tank, horizon=9, costs="wear"), "r", algo="cpo"), "limits={'wear': 10.0}"),
+        (lambda: cgpo.black_box(Tank, horizon=9, costs=5), "costs must be the name of a cost"),
         (lambda: cgpo.black_box(Discrete, horizon=9), r"actions must be numbers within bounds \(a Box\), not Discrete"),
         (lambda: cgpo.black_box(Tank, horizon=9, name="ant"), "there is a task ant already"),
         (lambda: cgpo.black_box(Tank, horizon=9, name="a b"), "name may have letters"),
-        (lambda: train(cgpo.black_box(Broken, costs=["energy"], horizon=9), "r", algo="cpo"), "OSError: the pump is stuck"),
-        (lambda: train(cgpo.black_box(Tank, costs=["heat"], horizon=9), "r", algo="cpo"), "info has no cost 'heat'; it has costs"),
-        (lambda: train(cgpo.black_box(Tank, horizon=9), "r", algo="cgpo"), "not differentiable"),
+        (lambda: train(cgpo.black_box(Broken, costs={"energy": 9}, horizon=9), "r", algo="cpo"), "OSError: the pump is stuck"),
+        (lambda: train(cgpo.black_box(Tank, costs={"heat": 9}, horizon=9), "r", algo="cpo"), "info has no cost 'heat'; it has costs"),
+        (lambda: train(cgpo.black_box(Tank, horizon=9), "r", algo="cgpo", limits=[9, 9]), "not differentiable"),
     ],
 )
 def test_says_what_is_wrong(call, sentence):
     with pytest.raises(cgpo.Error, match=sentence):
         call()
+
+
+def test_a_fault_of_the_environment_is_the_cause():
+    with pytest.raises(cgpo.Error, match="OSError: the pump is stuck") as caught:
+        train(cgpo.black_box(Broken, costs={"energy": 9}, horizon=9), "r", algo="cpo")
+    cause = caught.value.__cause__
+    assert type(cause) is OSError and "step" in [frame.name for frame in traceback.extract_tb(cause.__traceback__)]
+    with pytest.raises(cgpo.Error) as caught:
+        cgpo.train("pendulum")
+    assert caught.value.__cause__ is None
+
+
+def test_limits_by_name_are_enough():
+    run = train(cgpo.black_box(Tank, horizon=9), "run", algo="cpo", iterations=1, limits={"wear": 3})
+    assert run.limits == {"wear": 3.0}
+    assert train(cgpo.black_box(Tank, horizon=9, costs=[]), "free", algo="ppo", iterations=1).limits == {}
+
+
+def test_a_run_of_another_process_wants_its_black_box():
+    code = f"""
+import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r})
+import cgpo, test_black_box as t
+t.train(cgpo.black_box(t.Tank, horizon=9, costs={{"wear": 3}}, name="elsewhere"), "far", algo="cpo", iterations=1)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+    run = cgpo.load("far")
+    for ask in (run.evaluate, run.report):
+        with pytest.raises(cgpo.Error, match=r"unknown task 'elsewhere'.*make it first: cgpo.black_box\("):
+            ask(episodes=8)
+    cgpo.black_box(Tank, horizon=9, costs={"wear": 3}, name="elsewhere")
+    assert run.evaluate(8)["costs"][0]["name"] == "wear"
 
 
 def test_closes_its_environments():

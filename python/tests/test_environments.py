@@ -173,6 +173,22 @@ def test_make_vec_of_gymnasium():
     np.testing.assert_allclose(infos["episode"]["r"], total)
 
 
+@pytest.mark.parametrize("mode", ["rgb_array", "human"])
+def test_nothing_is_drawn_for_who_asks_for_pictures(mode):
+    """Stable-Baselines3 makes environments so, and goes on without pictures only after a TypeError."""
+    with pytest.warns(UserWarning, match="draw no pictures"):
+        environment = gymnasium.make("cgpo/CartPole-v0", render_mode=mode)
+    assert environment.render_mode is None
+    environment.reset(seed=1)
+    with pytest.warns(UserWarning, match="draw no pictures"):
+        assert cgpo.make_vec("function", 2, render_mode=mode).render_mode is None
+
+
+def test_limits_may_be_named():
+    assert cgpo.make_vec("ant", 2, limits={"energy": 500, "speed": 3}).limits == {"energy": 500.0, "speed": 3.0}
+    assert cgpo.make("ant", costs=["speed", "energy"], limits={"energy": 5, "speed": 3}).limits == {"speed": 3.0, "energy": 5.0}
+
+
 def test_options_and_settings_reach_the_task():
     mine = cgpo.make("ant", settings={"task.engine": "mujoco"})
     mine.reset(seed=1)
@@ -189,7 +205,8 @@ def test_options_and_settings_reach_the_task():
         (lambda: cgpo.make("ant", costs=["sped"]), "cost"),
         (lambda: cgpo.make_vec("ant", 0), "num_envs must be a whole number from 1"),
         (lambda: cgpo.make_vec("ant", 2, autoreset_mode="later"), "autoreset_mode must be NextStep, SameStep or Disabled"),
-        (lambda: cgpo.make("ant", render_mode="human"), "render_mode must be None"),
+        (lambda: cgpo.make("ant", costs=5), "costs must be the name of a cost, or a list of names, not 5"),
+        (lambda: cgpo.make_vec("ant", 2, limits={"sped": 3}), "task ant has no cost 'sped'"),
         (lambda: cgpo.make("ant", settings={"task.colour": 1}), "task.colour"),
         (lambda: cgpo.make("ant").step(np.zeros(8)), "reset the environment before its first step"),
         (lambda: cgpo.make_vec("ant", 2).reset(options={"reset_mask": [True, False]}), "reset_mask must be a NumPy array"),

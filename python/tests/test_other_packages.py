@@ -57,6 +57,17 @@ def test_ppo_of_stable_baselines_learns():
     assert after > before + 1
 
 
+def test_stable_baselines_makes_them_by_their_ids():
+    """It asks for pictures, which there are not."""
+    from stable_baselines3.common.env_util import make_vec_env
+
+    with pytest.warns(UserWarning, match="draw no pictures"):
+        model = stable_baselines3.PPO("MlpPolicy", "cgpo/CartPole-v0", n_steps=32, batch_size=32, device="cpu")
+    model.learn(64)
+    with pytest.warns(UserWarning, match="draw no pictures"):
+        assert make_vec_env("cgpo/CartPole-v0", 2).reset().shape == (2, 4)
+
+
 def test_ppo_of_skrl_trains(tmp_path):
     pytest.importorskip("skrl")
     from skrl.agents.torch.ppo import PPO, PPO_CFG

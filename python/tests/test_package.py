@@ -1,6 +1,7 @@
 """The package as it is installed: what it needs, what it takes, how it fails; and its command."""
 
 import importlib.metadata
+import importlib.util
 import json
 import os
 import pathlib
@@ -96,6 +97,19 @@ import cgpo
 """
     done = python(code, check=False)
     assert done.stderr.strip().endswith("cgpo needs MuJoCo 4.0.0: pip install mujoco-core==4.0.0")
+
+
+def test_another_mujoco_in_the_same_folder_is_warned_of(tmp_path):
+    """The package `mujoco` and mujoco-core write to one folder; whose version is another is broken from then on."""
+    (folder,) = importlib.util.find_spec("mujoco").submodule_search_locations
+    (tmp_path / "mujoco").symlink_to(folder)
+    (tmp_path / "mujoco_core-9.0.0.dist-info").mkdir()
+    (tmp_path / "mujoco-4.0.0.dist-info").mkdir()
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    assert python("import cgpo", PYTHONPATH=path).stderr == ""
+    (tmp_path / "mujoco-3.2.1.dist-info").mkdir()
+    said = python("import cgpo", PYTHONPATH=path).stderr
+    assert "mujoco 3.2.1 and mujoco-core 4.0.0 share the folder" in said and "pip install mujoco==4.0.0" in said
 
 
 def test_baseline_code_makes_the_same_bits():

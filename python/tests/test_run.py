@@ -95,6 +95,12 @@ def test_observations_of_another_size_are_an_error(cartpole, wrong):
         cartpole.policy(wrong)
 
 
+@pytest.mark.parametrize("wrong", ["x", {"a": 1}, [["a", "b", "c", "d"]]])
+def test_observations_that_are_no_numbers_are_an_error(cartpole, wrong):
+    with pytest.raises(cgpo.Error, match="observations are numbers, and"):
+        cartpole.policy(wrong)
+
+
 def test_evaluation_is_that_of_the_command_line(cartpole):
     folder = str(cartpole.folder)
     assert cartpole.evaluate(256) == said("eval", folder, "--episodes", "256")

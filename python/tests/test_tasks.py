@@ -311,3 +311,22 @@ def test_changed_class_does_not_go_on_with_the_run_of_another():
     with pytest.raises(cgpo.Error, match="has changed since the run began"):
         cgpo.train(changed, out="pole", resume=True, settings=longer, progress=False)
     assert len(cgpo.train(Pole, out="pole", resume=True, settings={"iterations": 3}, progress=False).log["return"]) == 3
+
+
+# ---- randomness that is not the start's ----------------------------------------------------------------------------
+
+
+def test_numbers_of_numpy_s_own_generator_do_not_become_a_constant():
+    refusal(with_methods(reset=lambda self, random: [0.5, np.random.uniform(), 0.0]), r"Changed.reset is another one each time")
+    fresh = with_methods(reward=lambda self, before, action, after: after[0] + np.random.default_rng().normal())
+    refusal(fresh, r"Changed.reward, costs or done is another one .* draw with the `random` that reset gets")
+    with_methods(observe=lambda self, state: state * np.random.default_rng(1).normal())().definition()
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("standard_normal", "random.normal"), ("random", "random.uniform"), ("integers", "cgpo.floor"), ("choice", "cgpo.where")],
+)
+def test_draws_that_cannot_be_traced_say_what_can(name, instead):
+    refusal(with_methods(reset=lambda self, random: [getattr(random, name)(3), 0.0, 0.0]), f"random.{name}: .*{instead}")
+    assert not hasattr(cgpo.Random(), name)

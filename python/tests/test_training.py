@@ -73,7 +73,7 @@ def test_takes_settings_in_every_form():
 
 def test_the_folder_is_that_of_the_command_line():
     run = cgpo.train("function", seed=2, settings=LENGTH, progress=False)
-    assert run.folder == pathlib.Path("runs/function-cgpo-s2")
+    assert run.folder == pathlib.Path("runs/function-cgpo-s2").resolve()
 
 
 def test_callback_hears_what_the_log_says():

@@ -6,21 +6,18 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace cgpo {
 
 class ThreadPool {
  public:
-  // threads counts the caller too: a pool of 1 starts none. Throws UserError if the system does not make so many.
+  // threads counts the caller too: a pool of 1 starts none. Throws UserError if the system does not make so many. After
+  // a fork, which copies no threads, the child's pool starts its own with its first run.
   explicit ThreadPool(int threads);
   // With another maker of threads, which throws as std::thread does.
   using MakeThread = std::function<std::thread(std::function<void()> body)>;
@@ -29,10 +26,11 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
-  int size() const { return static_cast<int>(workers_.size()) + 1; }
+  int size() const { return std::max(threads_, 1); }
 
   // Calls task(i) for i in 0 … count-1, each exactly once, and returns when all are done. If tasks throw, the exception
-  // of the smallest i is rethrown. Not reentrant: a task must not call run on the same pool.
+  // of the smallest i is rethrown. Not reentrant: a task must not call run on the same pool. An Interruption of the
+  // caller ends it before all are done, and is what is thrown then.
   template <class Task>
   void run(int count, Task&& task) {
     run_erased(count, &task, [](void* context, int index) { (*static_cast<std::decay_t<Task>*>(context))(index); });
@@ -40,25 +38,13 @@ class ThreadPool {
 
  private:
   using Call = void (*)(void*, int);
-  void stop() noexcept;  // and join those that were made
+  struct Crew;  // threads, and what they share with the caller
+  std::unique_ptr<Crew> hire() const;
   void run_erased(int count, void* context, Call call);
-  void work();
-  void take_tasks();
 
-  std::vector<std::thread> workers_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::condition_variable done_;
-  std::atomic<std::uint64_t> generation_{0};  // of run(); workers wait for it to move
-  std::atomic<int> busy_{0};                  // workers that still run tasks of this generation
-  bool stopping_ = false;
-
-  Call call_ = nullptr;
-  void* context_ = nullptr;
-  int count_ = 0;
-  std::atomic<int> next_{0};
-  int failed_index_ = -1;
-  std::exception_ptr failure_;
+  int threads_;
+  MakeThread make_thread_;
+  std::unique_ptr<Crew> crew_;
 };
 
 // A range of environments, handled by one task.

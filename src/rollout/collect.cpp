@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "cgpo/base/interruption.hpp"
+
 namespace cgpo {
 namespace {
 
@@ -24,6 +26,7 @@ class BlockRollout {
   void run() {
     reset();
     for (int t = 0; begins(t); ++t) {
+      look_for_interruption();
       act(t);
       step(t, {0, lanes()}, memory_.simulator);
       close(t);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/interruption.hpp"
 #include "cgpo/tasks/robots/robot.hpp"
 #include "cgpo/tasks/simulators/simulator.hpp"
 
@@ -174,6 +175,7 @@ class Window {
   };
 
   void run(StepRows& rows) {
+    look_for_interruption();
     simulator_->step({rows.state.view(), rows.action.view(), rows.next.view(), rows.observation.view(),
                       rows.signals.view(), rows.paper.values.data(), rows.ended.values.data()},
                      rows.lanes, scratch_);

@@ -1,13 +1,20 @@
 #include "cgpo/base/thread_pool.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <sys/wait.h>
 #include <system_error>
+#include <thread>
+#include <unistd.h>
 
 #include "cgpo/base/error.hpp"
+#include "cgpo/base/interruption.hpp"
 
 namespace cgpo {
 namespace {
@@ -65,6 +72,65 @@ TEST(ThreadPool, AThreadThatCannotBeMadeIsASentence) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("--threads 3"));
   }
   EXPECT_EQ(ended, 2);
+}
+
+// A fork copies the caller alone. Without threads of its own the child would wait for the parent's; the alarm ends it
+// then.
+TEST(ThreadPool, WorksOnInAForkedChildAndInItsOwnChild) {
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "its sanitizer lets no thread begin after a fork";
+#endif
+#endif
+  ThreadPool pool(3);
+  const auto sum = [&] {
+    std::vector<int> done(100, 0);
+    pool.run(100, [&](int i) { done[static_cast<std::size_t>(i)] = i; });
+    return std::accumulate(done.begin(), done.end(), 0);
+  };
+  ASSERT_EQ(sum(), 4950);
+  const auto in_child = [](const auto& body) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      _exit(body() ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  };
+  EXPECT_TRUE(in_child([&] { return sum() == 4950 && sum() == 4950 && in_child([&] { return sum() == 4950; }); }));
+  auto left = std::make_unique<ThreadPool>(2);
+  EXPECT_TRUE(in_child([&] {
+    left.reset();  // waits for nobody
+    return true;
+  }));
+  EXPECT_EQ(sum(), 4950);
+}
+
+TEST(Interruption, EndsAPoolEarlyWithWhatIsThrown) {
+  struct Enough {};
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    std::atomic<int> done = 0;
+    auto work = [&](int i) {
+      ++done;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (i == 0) throw std::runtime_error("of less weight");
+    };
+    {
+      int asked = 0;
+      const Interruption interruption([&] {
+        if (++asked == 2) throw Enough();
+      });
+      EXPECT_THROW(pool.run(100000, work), Enough);
+      EXPECT_THROW(pool.run(3, [](int) { FAIL() << "nothing begins after that"; }), Enough);
+    }
+    EXPECT_LT(done, 20000);
+    done = 0;
+    EXPECT_THROW(pool.run(10, work), std::runtime_error);
+    EXPECT_EQ(done, 10);
+  }
 }
 
 TEST(FixedBlocks, CoverAllAndDoNotDependOnThreads) {
