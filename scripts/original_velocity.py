@@ -25,7 +25,7 @@ PAIRS = {
     "original": ("Gymnasium 0.28.1, MuJoCo 2.3.3", ["gymnasium==0.28.1", "mujoco==2.3.3", "numpy==1.26.4", "imageio==2.37.0"]),
     "today": ("Gymnasium 1.4.0, MuJoCo 4.0.0", ["gymnasium==1.4.0", "mujoco==4.0.0", "numpy==2.4.6", "imageio==2.37.0", "packaging"]),
 }
-MARKS = ("<!-- compared with the original -->", "<!-- end of compared with the original -->")
+COMPARED, PLAYED = "compared with the original", "played in the original"  # marks of the page
 
 
 def prepare(work):
@@ -116,36 +116,44 @@ def evaluate(pythons, package, work, runs, episodes):
     lines += ["| robot, seed | steps of training | here: return | cost | original pair: return | cost | episodes of 1000 steps |", "| --- | --- | --- | --- | --- | --- | --- |"]
     for run in runs:
         ours, library = policy_library(run, work)
-        robot = re.fullmatch(r"Safety(\w+)Velocity-v1", ours.task).group(1)
         here = ours.evaluate(episodes=episodes, deterministic=True)
+        robot = re.fullmatch(r"Safety(\w+)Velocity-v1", here["task"]).group(1)
         sums = play(pythons["original"], "evaluate", package, robot, work / "sums.npz", "--episodes", episodes, "--policy", library)["sums"]
         mean, half = sums.mean(0), sums.std(0, ddof=1) / np.sqrt(len(sums))
         steps = json.loads((pathlib.Path(run) / "log.jsonl").read_text().splitlines()[-1])["steps"]
         cost = here["costs"][0]
-        cells = [f"{robot}, {ours.seed}", f"{steps:,}", f"{here['return']['mean']:.0f} ± {here['return']['se']:.0f}", f"{cost['mean']:.1f} ± {cost['se']:.1f}"]
+        cells = [f"{robot}, {here['seed']}", f"{steps:,}", f"{here['return']['mean']:.0f} ± {here['return']['se']:.0f}", f"{cost['mean']:.1f} ± {cost['se']:.1f}"]
         cells += [f"{mean[0]:.0f} ± {half[0]:.0f}", f"{mean[1]:.1f} ± {half[1]:.1f}", f"{int((sums[:, 2] == 1000).sum())} of {len(sums)}"]
         lines.append("| " + " | ".join(cells) + " |")
         print(lines[-1], flush=True)
     return lines
 
 
+def publish(page, mark, lines):
+    text = page.read_text()
+    before, rest = text.split(f"<!-- {mark} -->")
+    after = rest.split(f"<!-- end of {mark} -->")[1]
+    page.write_text(f"{before}<!-- {mark} -->\n" + "\n".join(lines).strip() + f"\n<!-- end of {mark} -->{after}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "original")
-    parser.add_argument("--episodes", type=int, default=4, help="of each robot that does not fall; eight times as many of the others")
+    parser.add_argument("--episodes", type=int, default=4, help="of each robot that does not fall, eight times as many of the others; 0: none")
     parser.add_argument("--run", nargs="*", default=[], help="folders of trainings")
     parser.add_argument("--policy-episodes", type=int, default=100)
     parser.add_argument("--page", type=pathlib.Path)
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     pythons, package = prepare(arguments.work)
-    lines = compare(pythons, package, arguments.work, arguments.episodes)
+    if arguments.episodes > 0:
+        lines = compare(pythons, package, arguments.work, arguments.episodes)
+        if arguments.page:
+            publish(arguments.page, COMPARED, lines)
     if arguments.run:
-        lines += evaluate(pythons, package, arguments.work, arguments.run, arguments.policy_episodes)
-    if arguments.page:
-        text = arguments.page.read_text()
-        before, rest = text.split(MARKS[0])
-        arguments.page.write_text(before + MARKS[0] + "\n".join(lines) + "\n\n" + MARKS[1] + rest.split(MARKS[1])[1])
+        lines = evaluate(pythons, package, arguments.work, arguments.run, arguments.policy_episodes)
+        if arguments.page:
+            publish(arguments.page, PLAYED, lines)
 
 
 if __name__ == "__main__":
