@@ -148,7 +148,9 @@ TEST_P(Shipped, LearnsAndKeepsItsLimit) {
     EXPECT_EQ(result.diverged, 0);
     EXPECT_GT(mean(result.returns), robot.least_return);
     EXPECT_LE(mean(result.costs.at(0)), limit);
-    if (!deployed) EXPECT_GT(mean(result.costs.at(0)), robot.least_cost);
+    if (!deployed) {
+      EXPECT_GT(mean(result.costs.at(0)), robot.least_cost);
+    }
   }
   EXPECT_LE(over, robot.over * robot.iterations);
 }
