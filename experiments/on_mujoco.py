@@ -98,7 +98,7 @@ def publish(options):
             if line["seed"] >= 1000 and not line["set"]:
                 rows.setdefault((line["name"], line["algo"]), []).append(line)
     table = ["| | algorithm | seeds | return: mean (worst) | deployed | cost: mean, deployed (largest) | limit | kept, with 95 % | updates over "
-             "| steps of MuJoCo of all until converged (seeds) | steps, a run | seconds of a core |",
+             "| steps until converged: of MuJoCo, of all (seeds) | steps, a run | seconds of a core |",
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     table += [row(name, algo, rows[name, algo]) for name in ROBOTS for algo in ("cgpo", "cpo") if (name, algo) in rows]
     page = Path(options.page)
