@@ -83,7 +83,7 @@ struct Corner {
   }
   template <class S>
   StepResult<S> step(std::span<const S> state, std::span<const S> action) const {
-    const S x = state[1];
+    const S& x = state[1];
     S edge = x * x;
     if (kind == Kind::kCorner) edge = max(x, S(0.0));
     if (kind == Kind::kStairs) edge = floor(x * 1e9) * 1e-9;

@@ -1,7 +1,6 @@
 #include "cgpo/tasks/robots/leftovers.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 namespace cgpo {
 namespace {
@@ -69,24 +68,15 @@ void follow_leftovers(const Robot& robot, std::vector<Traced>& state) {
   }
 }
 
-std::function<void(std::span<double> state)> make_leftover_start(const std::shared_ptr<const Robot>& robot) {
-  struct Shared {
-    std::mutex mutex;
-    std::optional<MujocoEngine> engine;  // made when it is first needed
-  };
-  return [robot, shared = std::make_shared<Shared>()](std::span<double> state) {
-    const std::lock_guard lock(shared->mutex);
-    if (!shared->engine) shared->engine = make_mujoco_engine(*robot);
-    MujocoEngine& engine = *shared->engine;
-    const RobotState<double> start(*robot->model, state);
-    engine.set_state(start.q, start.v, start.activation);
-    engine.forward(std::vector<double>(static_cast<std::size_t>(engine.nu())));
+FinishStart make_leftover_start(const std::shared_ptr<const Robot>& robot) {
+  return look_with_mujoco(robot, [robot](MujocoEngine& engine, std::span<double> state) {
     copy_leftovers(*robot, engine, state);
     if (!keeps(*robot, Leftover::kOutsideForces)) return;  // nobody has asked for them before a step
+    const auto rest = state.last(static_cast<std::size_t>(leftovers_size(*robot)));
     const auto place = static_cast<std::size_t>(leftover_place(*robot, Leftover::kOutsideForces));
     const auto size = static_cast<std::size_t>(leftover_size(*robot->model, Leftover::kOutsideForces));
-    std::fill_n(state.subspan(state.size() - start.extra.size() + place).begin(), size, 0.0);
-  };
+    std::fill_n(rest.subspan(place).begin(), size, 0.0);
+  });
 }
 
 }  // namespace cgpo

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "cgpo/tasks/robots/robot.hpp"
+#include "cgpo/tasks/robots/starts.hpp"
 
 namespace cgpo {
 
@@ -20,6 +20,6 @@ void copy_leftovers(const Robot& robot, MujocoEngine& engine, std::span<double> 
 void follow_leftovers(const Robot& robot, std::vector<Traced>& state);
 
 // Writes into start states what MuJoCo leaves behind when it looks at them, from any thread.
-std::function<void(std::span<double> state)> make_leftover_start(const std::shared_ptr<const Robot>& robot);
+FinishStart make_leftover_start(const std::shared_ptr<const Robot>& robot);
 
 }  // namespace cgpo

@@ -10,6 +10,7 @@
 #include "cgpo/tasks/robots/measured.hpp"
 #include "cgpo/tasks/robots/reach.hpp"
 #include "cgpo/tasks/robots/simulated.hpp"
+#include "cgpo/tasks/robots/starts.hpp"
 
 namespace cgpo {
 namespace {
@@ -303,19 +304,9 @@ TaskSpec robot_spec(const Robot& robot, int observations, int extra) {
 
 void rest_activations(const Model& model, TaskParts& parts) {
   if (model.na == 0) return;
-  const auto rest = [first = static_cast<std::size_t>(model.nq) + static_cast<std::size_t>(model.nv),
-                     count = static_cast<std::size_t>(model.na)](std::span<double> state) {
-    std::fill_n(state.subspan(first, count).begin(), count, 0.0);
-  };
-  parts.reset = [rest, reset = parts.reset](RandomStream& random, std::span<double> state) {
-    reset(random, state);
-    rest(state);
-  };
-  parts.reset_in_batch = [rest, reset = parts.reset_in_batch](RandomStream& random, const BatchPlace& place,
-                                                              std::span<double> state) {
-    reset(random, place, state);
-    rest(state);
-  };
+  const auto first = static_cast<std::size_t>(model.nq + model.nv);
+  const auto count = static_cast<std::size_t>(model.na);
+  finish_resets([=](std::span<double> state) { std::fill_n(state.subspan(first, count).begin(), count, 0.0); }, parts);
 }
 
 MujocoEngine make_mujoco_engine(const Robot& robot) {
