@@ -304,7 +304,7 @@ TaskSpec robot_spec(const Robot& robot, int observations, int extra) {
 
 void rest_activations(const Model& model, TaskParts& parts) {
   if (model.na == 0) return;
-  const auto first = static_cast<std::size_t>(model.nq + model.nv);
+  const std::size_t first = static_cast<std::size_t>(model.nq) + static_cast<std::size_t>(model.nv);
   const auto count = static_cast<std::size_t>(model.na);
   finish_resets([=](std::span<double> state) { std::fill_n(state.subspan(first, count).begin(), count, 0.0); }, parts);
 }
