@@ -27,10 +27,8 @@ std::vector<std::string> row_of_width(const TrainedPolicy& policy, int episodes,
   AlgorithmContext context = context_of(configuration, pool);
   context.settings.environments = episodes / kWidthBatches;
   ActorCritic<float> parts(context);
-  parts.policy.load(policy.checkpoint(), "policy", parts.parameters);
-  parts.normaliser.load(policy.checkpoint(), "normaliser");
-  for (std::size_t k = 0; k < parts.critics.size(); ++k)
-    parts.critics[k].load(policy.checkpoint(), fmt::format("critic{}", k));
+  parts.load_policy(policy.checkpoint());
+  parts.load_critics(policy.checkpoint());
   const EpisodeKey key{.seed = context.seed, .reset = Purpose::kEvalReset, .noise = Purpose::kEvalNoise};
   const std::vector<GradientCosine> cosines = compare_with_scores(parts, key, kWidthBatches);
   return {configuration.task, fmt::format("{:.3f}", width), cosine_text(cosines[0]), cosine_text(cosines[1])};

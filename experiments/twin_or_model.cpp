@@ -53,10 +53,8 @@ std::vector<std::string> row_of(const std::string& folder, ThreadPool& pool) {
   context.settings.environments = kEpisodes;
   ActorCritic<float> parts(context);
   if (parts.twin == nullptr) throw UserError("{}: the task of this run has no twin", folder);
-  parts.policy.load(policy.checkpoint(), "policy", parts.parameters);
-  parts.normaliser.load(policy.checkpoint(), "normaliser");
-  for (std::size_t k = 0; k < parts.critics.size(); ++k)
-    parts.critics[k].load(policy.checkpoint(), fmt::format("critic{}", k));
+  parts.load_policy(policy.checkpoint());
+  parts.load_critics(policy.checkpoint());
   WorldModel<float> model(transition_shape(*context.task, parts.constraints.costs), context.settings.world);
   model.load(policy.checkpoint(), "world");
   const WorldSimulator<float> simulator(*context.task, parts.constraints.costs, model);

@@ -45,12 +45,9 @@ class Examination {
  public:
   Examination(const AlgorithmContext& context, const Tensors& checkpoint)
       : settings_(context.settings), horizon_(horizon_rule(settings_)), parts_(context), checkpoint_(checkpoint) {
-    parts_.policy.load(checkpoint, "policy", parts_.parameters);
-    parts_.normaliser.load(checkpoint, "normaliser");
+    parts_.load_policy(checkpoint);
     parts_.load_twin(checkpoint);
-    if (!uses_critics()) return;
-    for (std::size_t k = 0; k < parts_.critics.size(); ++k)
-      parts_.critics[k].load(checkpoint, fmt::format("critic{}", k));
+    if (uses_critics()) parts_.load_critics(checkpoint);
   }
 
   Diagnosis run() {

@@ -379,10 +379,20 @@ void ActorCritic<Real>::save(Tensors& tensors) const {
 }
 
 template <class Real>
-void ActorCritic<Real>::load(const Tensors& tensors) {
+void ActorCritic<Real>::load_policy(const Tensors& tensors) {
   policy.load(tensors, "policy", parameters);
   normaliser.load(tensors, "normaliser");
+}
+
+template <class Real>
+void ActorCritic<Real>::load_critics(const Tensors& tensors) {
   for (std::size_t k = 0; k < critics.size(); ++k) critics[k].load(tensors, fmt::format("critic{}", k));
+}
+
+template <class Real>
+void ActorCritic<Real>::load(const Tensors& tensors) {
+  load_policy(tensors);
+  load_critics(tensors);
   load_twin(tensors);
   old_ = {};
   const auto samples = tensors.entries.find("critics.samples");

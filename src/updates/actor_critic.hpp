@@ -77,7 +77,9 @@ struct ActorCritic {
   void load_twin(const Tensors& tensors);
 
   void save(Tensors& tensors) const;
-  void load(const Tensors& tensors);
+  void load_policy(const Tensors& tensors);   // and its normaliser
+  void load_critics(const Tensors& tensors);  // UserError if there are none
+  void load(const Tensors& tensors);          // all of it
 
  private:
   struct CriticMemory {
