@@ -95,17 +95,17 @@ def _register_all() -> None:
     for task in json.loads(_core.tasks_json())["tasks"]:
         if task.get("horizon") is None:
             continue
-        names = {identifier(task["name"]): {"task": task["name"]}}
+        names = {identifier(task["name"]): ("cgpo.environments:_registered", "cgpo.environments:VectorEnvironment")}
         if theirs := gymnasium_name(task["name"]):
-            names[theirs] = {"task": task["name"], "action_range": action_range(task["name"])}
-        for name, arguments in names.items():
+            names[theirs] = ("cgpo.safety:_registered", "cgpo.safety:_registered_many")
+        for name, (one, many) in names.items():
             if name not in gymnasium.registry:
                 gymnasium.register(
                     id=name,
-                    entry_point="cgpo.environments:_registered",
-                    vector_entry_point="cgpo.environments:VectorEnvironment",
+                    entry_point=one,
+                    vector_entry_point=many,
                     max_episode_steps=task["horizon"],
-                    kwargs=arguments,
+                    kwargs={"task": task["name"]},
                 )
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-
-from cgpo import _lists, _registration
+from cgpo import _lists, _registration, environments
 from cgpo.environments import Environment, VectorEnvironment
 
 __all__ = ["SafetyEnvironment", "SafetyVectorEnvironment", "make", "make_vec"]
@@ -28,6 +27,16 @@ def _arguments(task: Any, given: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(task, str) or _registration.gymnasium_name(task) is None:
         return given
     return {"action_range": _registration.action_range(task), **given}
+
+
+def _registered(task: str, **arguments: Any) -> Environment:
+    """What `gymnasium.make` calls for a name of Safety-Gymnasium's own."""
+    return environments._registered(task, **_arguments(task, arguments))
+
+
+def _registered_many(task: str, num_envs: int = 1, **arguments: Any) -> VectorEnvironment:
+    """The same of `gymnasium.make_vec`."""
+    return VectorEnvironment(task, num_envs, **_arguments(task, arguments))
 
 
 class SafetyEnvironment(Environment):
